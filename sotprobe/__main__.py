@@ -1,0 +1,3 @@
+from sotprobe.cli.main import main
+
+main()

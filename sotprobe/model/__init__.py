@@ -1,0 +1,34 @@
+"""The records every layer speaks in: frozen, standard library only.
+
+A field exists because a rule or a report reads it. A missing fact is ``None``, never 0.
+"""
+
+from sotprobe.model.diagnosis import Diagnosis, Finding, ModeSummary, ParityVerdict, Ratio, Verdict
+from sotprobe.model.event import Event, Guard
+from sotprobe.model.run import ExitStatus, LineTotal, ParityFact, ProgramInfo, Run, Step
+from sotprobe.model.site import Evidence, SourceSite
+from sotprobe.model.stats import ReadStats
+from sotprobe.model.subgraph import Statement, Subgraph, TensorMeta
+
+__all__ = [
+    "Diagnosis",
+    "Event",
+    "Evidence",
+    "ExitStatus",
+    "Finding",
+    "Guard",
+    "LineTotal",
+    "ModeSummary",
+    "ParityFact",
+    "ParityVerdict",
+    "ProgramInfo",
+    "Ratio",
+    "ReadStats",
+    "Run",
+    "SourceSite",
+    "Statement",
+    "Step",
+    "Subgraph",
+    "TensorMeta",
+    "Verdict",
+]

@@ -1,0 +1,3 @@
+"""The version of what is written to disk and to ``--json``."""
+
+FORMAT_VERSION = 1

@@ -1,0 +1,50 @@
+"""One compiled piece of the user's program (Paddle calls it a SIR)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sotprobe.model.site import SourceSite
+
+
+@dataclass(frozen=True)
+class TensorMeta:
+    """A tensor at a subgraph's border. -1 in ``ir_shape`` is a dynamic dimension; ``real_shapes`` are those seen at run time."""
+
+    name: str
+    dtype: str
+    ir_shape: tuple[int, ...] | None
+    real_shapes: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a subgraph and the user line it came from."""
+
+    text: str
+    site: SourceSite | None
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """``ops`` counts PIR operators; ``site`` is where its first statement came from (None for an empty one).
+
+    ``dropped`` is ``too-small`` or ``forced`` when SOT built it and threw it away. ``runs`` counts runs by step.
+    Times are wall nanoseconds: ``compile_ns`` of building and first run, ``forward_ns``/``backward_ns`` per run in the
+    attribution window, None when not measured.
+    """
+
+    name: str
+    frame: SourceSite | None
+    site: SourceSite | None
+    ops: int | None
+    statements: tuple[Statement, ...] = ()
+    inputs: tuple[TensorMeta, ...] = ()
+    outputs: tuple[TensorMeta, ...] = ()
+    dropped: str | None = None
+    built_at_step: int | None = None
+    compile_ns: int | None = None
+    runs: tuple[tuple[int, int], ...] = ()
+    forward_ns: float | None = None
+    backward_ns: float | None = None
+    break_lines: tuple[int, ...] = ()
