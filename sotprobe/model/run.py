@@ -17,6 +17,9 @@ TIMING = "timing"
 DIAGNOSIS = "diagnosis"
 PARITY = "parity"
 
+# A frame that SOT sees: its definition site, and the chain of break lines that leads to it when it is a resume function.
+FrameKey = tuple[SourceSite, tuple[int, ...]]
+
 
 @dataclass(frozen=True)
 class ProgramInfo:
@@ -80,7 +83,8 @@ class ParityFact:
 class ExitStatus:
     """How the child ended.
 
-    ``reason``: returned, system-exit, step-limit, error (Python exception), signal, timeout, no-start. ``code`` is the exit
+    ``reason``: returned, system-exit, step-limit, error (Python exception), signal, timeout, no-start,
+    unknown (nothing says). ``code`` is the exit
     code, ``signal`` its name. For ``error`` the exception's type and message; ``site`` is the innermost user line, for an
     error in simulation that of the simulated stack. ``stacks`` is the text of every thread's Python stack at a timeout or
     a fatal signal.
@@ -104,7 +108,8 @@ class Run:
     """``directory`` is where it was read from. ``lines`` is None when no attribution window was completed (not measured).
 
     ``coverage`` holds, for every step traced, the lines that ran or were simulated: {step: frozenset of SourceSite}.
-    ``guard_ns`` is SOT's frame-callback time per steady step, by the frame's definition site and chain of break lines.
+    ``guard_ns`` is SOT's frame-callback time per steady step, by the frame's definition site and chain of break lines;
+    ``entries`` is how often that frame reached SOT per steady step.
     ``batch_size`` is None unless the program says it.
     """
 
@@ -120,7 +125,8 @@ class Run:
     subgraphs: tuple[Subgraph, ...] = ()
     lines: tuple[LineTotal, ...] | None = None
     coverage: Mapping[int, frozenset[SourceSite]] = field(default_factory=dict)
-    guard_ns: Mapping[tuple[SourceSite, tuple[int, ...]], float] = field(default_factory=dict)
+    guard_ns: Mapping[FrameKey, float] = field(default_factory=dict)
+    entries: Mapping[FrameKey, float] = field(default_factory=dict)
     parity: tuple[ParityFact, ...] = ()
     batch_size: int | None = None
     sources: Mapping[str, str] = field(default_factory=dict)

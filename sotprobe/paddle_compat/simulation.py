@@ -1,0 +1,38 @@
+"""Paddle's words for an error inside SOT's simulation."""
+
+from __future__ import annotations
+
+import re
+
+from sotprobe.paddle_compat.names import original_name
+
+# InnerError, paddle/jit/sot/utils/exceptions.py and OpcodeExecutorBase.error_message_summary (Paddle 2.6-3.3)
+SIMULATION_ERROR = "InnerError"
+_HEAD = "In simulate execution:"
+_FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<name>.+?)\s*$')
+
+
+def simulated_stack(message: str) -> list[tuple[str, int, str]]:
+    """(path, line, original function name) of each simulated frame, outermost first; empty when there is none.
+
+    Lines in resume functions are exact only while the hooks repair them (Python >= 3.11, facts of ``paddle_compat.traits``).
+    """
+    _, found, rest = message.partition(_HEAD)
+    if not found:
+        return []
+    frames = []
+    for line in rest.splitlines():
+        if line.startswith("Origin Exception"):
+            break
+        match = _FRAME.match(line)
+        if match:
+            frames.append((match["path"], int(match["line"]), original_name(match["name"])))
+    return frames
+
+
+def root_message(message: str) -> str:
+    """The last line that says something: what actually went wrong, without the stack above it."""
+    _, _, rest = message.partition(_HEAD)
+    lines = [line.strip() for line in (rest or message).splitlines()]
+    said = [line for line in lines if line and not _FRAME.match(line) and not line.startswith(("File ", "Traceback"))]
+    return said[-1] if said else message.strip()
