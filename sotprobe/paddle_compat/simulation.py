@@ -9,6 +9,8 @@ from sotprobe.paddle_compat.names import original_name
 # InnerError, paddle/jit/sot/utils/exceptions.py and OpcodeExecutorBase.error_message_summary (Paddle 2.6-3.3)
 SIMULATION_ERROR = "InnerError"
 _HEAD = "In simulate execution:"
+_ORIGIN = "Origin Exception is:"
+_EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*", re.MULTILINE)
 _FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<name>.+?)\s*$')
 
 
@@ -22,7 +24,7 @@ def simulated_stack(message: str) -> list[tuple[str, int, str]]:
         return []
     frames = []
     for line in rest.splitlines():
-        if line.startswith("Origin Exception"):
+        if line.startswith(_ORIGIN):
             break
         match = _FRAME.match(line)
         if match:
@@ -31,8 +33,17 @@ def simulated_stack(message: str) -> list[tuple[str, int, str]]:
 
 
 def root_message(message: str) -> str:
-    """The last line that says something: what actually went wrong, without the stack above it."""
+    """What actually went wrong, without the stacks around it.
+
+    After "Origin Exception is:" comes Paddle's traceback with every exception of the chain; the first one is the cause, the
+    last often only SOT's trouble in reporting it.
+    """
+    _, found, origin = message.partition(_ORIGIN)
+    if found:
+        match = _EXCEPTION.search(origin)
+        if match:
+            return match[0].strip()
     _, _, rest = message.partition(_HEAD)
     lines = [line.strip() for line in (rest or message).splitlines()]
-    said = [line for line in lines if line and not _FRAME.match(line) and not line.startswith(("File ", "Traceback"))]
+    said = [line for line in lines if line and not _FRAME.match(line)]
     return said[-1] if said else message.strip()

@@ -27,18 +27,19 @@ def record_error(emit: Emitter, error: BaseException, *, step: int) -> None:
         step=step,
         type=type(error).__name__,
         message=root_message(str(error)) if simulated else str(error),
-        site=stack[-1] if stack else None,
+        site=stack[-1] if simulated else user_site(error),
         stack=stack,
         simulated=bool(simulated),
         traceback="".join(traceback.format_exception(type(error), error, error.__traceback__))[-20_000:],
     )
 
 
-def syntax_site(error: BaseException) -> dict | None:
-    """Where a SyntaxError is; None for other exceptions."""
+def user_site(error: BaseException) -> dict | None:
+    """The innermost user line of an exception; for a SyntaxError the line that does not parse."""
     if isinstance(error, SyntaxError) and error.filename:
         return _site(error.filename, error.lineno or 0, "<module>")
-    return None
+    frames = _user_frames(error.__traceback__)
+    return frames[-1] if frames else None
 
 
 def _user_frames(tb: TracebackType | None) -> list[dict]:

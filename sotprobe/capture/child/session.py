@@ -9,7 +9,7 @@ from typing import Any
 from sotprobe.capture.child import nvprof
 from sotprobe.capture.child.case import run_case
 from sotprobe.capture.child.emit import Emitter
-from sotprobe.capture.child.ending import record_error
+from sotprobe.capture.child.ending import record_error, user_site
 from sotprobe.capture.child.job import Job
 from sotprobe.capture.child.markers import OptimizerSteps, StaticCalls, mark_backward, register_skip_prefix
 from sotprobe.capture.child.refuse import Refused
@@ -62,8 +62,12 @@ class Session:
             return REFUSED
         except StepLimit:
             return self._end("step-limit", 0)
+        except ImportError as error:
+            if steps.index >= 0:
+                return self._failed(error)
+            return self._not_importable(error)
         except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            code = int(end.code) if isinstance(end.code, int) else int(end.code is not None)
             if steps.finished:  # exit_after_prof, or a test runner that swallowed the step limit
                 return self._end("step-limit", 0)
             if isinstance(end.code, str):
@@ -81,6 +85,19 @@ class Session:
         self._emit.now("end", reason="error", code=1)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
+
+    def _not_importable(self, error: ImportError) -> int:
+        """The program needs something that is not installed: no mode can run it."""
+        self._failed(error)
+        site = user_site(error)
+        where = f"{site['path']}:{site['line']}" if site else self._job.given
+        self._emit.now(
+            "refused",
+            message=f"{where}: {error}",
+            hint="install what the program imports in this Python, or run sotprobe with the Python that has it",
+            slug="import-error",
+        )
+        return REFUSED
 
     def _end(self, reason: str, code: int) -> int:
         self._steps.finish()
