@@ -1,0 +1,150 @@
+"""``compare``: run a program in both modes, then say why they differ."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from sotprobe.capture import launch, rundir
+from sotprobe.capture.program import Program, classify
+from sotprobe.capture.rundir import Job, Options
+from sotprobe.errors import SotprobeError
+from sotprobe.model import Diagnosis
+from sotprobe.model.run import DIAGNOSIS, DYNAMIC, PARITY, STATIC, TIMING
+from sotprobe.workflows.show import diagnose_session, save_diagnosis
+
+MODES = (DYNAMIC, STATIC)
+DEFAULT_ROUNDS = 5
+DEFAULT_TIMEOUT_S = 600.0
+
+Progress = Callable[[str, float], None]
+"""Called several times a second with what is running and for how many seconds."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked of ``compare`` or ``record``. ``mode_arguments`` come after ``arguments``, per mode."""
+
+    program: str
+    cwd: str
+    arguments: tuple[str, ...] = ()
+    modes: tuple[str, ...] = MODES
+    rounds: int = DEFAULT_ROUNDS
+    options: Options = field(default_factory=lambda: Options(timeout=DEFAULT_TIMEOUT_S))
+    env: Mapping[str, str] = field(default_factory=dict)
+    mode_arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    out: Path | None = None
+
+    def job(self, program: Program, mode: str, purpose: str, round_: int = 0) -> Job:
+        arguments = self.arguments + self.mode_arguments.get(mode, ())
+        return Job(mode, purpose, round_, program, arguments, self.cwd, self.options, self.env, sys.executable)
+
+
+def compare(request: Request, progress: Progress | None = None) -> Diagnosis:
+    """Time the modes in turn, diagnose each, and save everything in a session directory.
+
+    A mode that fails does not keep the other from being measured. Raises InputError and CaptureError when the program
+    cannot be run at all, and an error of exit code 130 when interrupted; what was recorded by then stays readable.
+    """
+    program = classify(request.program, request.cwd)
+    launch.check_paddle()
+    session = rundir.create_session(program, request.cwd, _options_json(request), request.out)
+    child = _Children(session, progress)
+    try:
+        _time(request, program, child)
+        _diagnose(request, program, child)
+    except KeyboardInterrupt as stop:
+        raise interrupted(session, stop) from stop
+    diagnosis = diagnose_session(session)
+    save_diagnosis(session, diagnosis)
+    return diagnosis
+
+
+class _Children:
+    """Runs one job after the other in a session."""
+
+    def __init__(self, session: Path, progress: Progress | None):
+        self._session = session
+        self._progress = progress
+
+    def run(self, job: Job, label: str) -> tuple[Path, launch.ChildExit]:
+        run_dir = rundir.create_run(self._session, job)
+        return run_dir, launch.run_job(job, run_dir, ticker(self._progress, label))
+
+
+def ticker(progress: Progress | None, label: str) -> launch.Tick | None:
+    return None if progress is None else lambda seconds: progress(label, seconds)
+
+
+def _time(request: Request, program: Program, child: _Children) -> None:
+    """Timing rounds, the modes in turn so that a drift of the machine meets both."""
+    given_up: set[str] = set()
+    killed: set[str] = set()
+    for round_, mode in _turns(request):
+        if mode in given_up:
+            continue
+        job = request.job(program, mode, TIMING, round_)
+        run_dir, ended = child.run(job, f"{mode} mode, round {round_ + 1} of {request.rounds}")
+        if not _failed(run_dir, ended):
+            continue
+        # A Python error or a timeout comes again; a signal may have been chance, so that mode gets one more try.
+        if ended.signal and not ended.timed_out and mode not in killed:
+            killed.add(mode)
+        else:
+            given_up.add(mode)
+
+
+def _turns(request: Request) -> Iterator[tuple[int, str]]:
+    for round_ in range(request.rounds):
+        for mode in request.modes:
+            yield round_, mode
+
+
+def _failed(run_dir: Path, ended: launch.ChildExit) -> bool:
+    """Whether the child ended before the program did. A program's own exit code is no failure of its steps."""
+    if ended.timed_out:
+        return True
+    kinds = [record["kind"] for record in rundir.read_records(run_dir) if record.get("kind") in ("end", "error")]
+    return "error" in kinds or "end" not in kinds
+
+
+def _diagnose(request: Request, program: Program, child: _Children) -> None:
+    """The diagnosing children. The dynamic one comes first: it saves what the others compare with."""
+    reference = None
+    if DYNAMIC in request.modes:
+        run_dir, _ = child.run(request.job(program, DYNAMIC, DIAGNOSIS), "diagnosing dynamic mode")
+        reference = run_dir if _has_reference(run_dir) else None
+    if STATIC in request.modes:
+        job = request.job(program, STATIC, DIAGNOSIS).with_reference(reference)
+        child.run(job, "diagnosing static mode")
+    if reference and STATIC in request.modes:
+        job = request.job(program, DYNAMIC, PARITY).with_reference(reference)
+        child.run(job, "dynamic mode again, for the noise floor")
+
+
+def _has_reference(run_dir: Path) -> bool:
+    return any((run_dir / "parity").glob("*.npz"))
+
+
+def _options_json(request: Request) -> dict[str, object]:
+    return {
+        "modes": list(request.modes),
+        "rounds": request.rounds,
+        "env": dict(request.env),
+        "arguments": list(request.arguments),
+        "mode_arguments": {mode: list(arguments) for mode, arguments in request.mode_arguments.items()},
+        **asdict(request.options),
+    }
+
+
+def interrupted(directory: Path, stop: KeyboardInterrupt) -> SotprobeError:
+    """The error that ends an interrupted command: what was recorded until then can still be shown."""
+    code = 143 if isinstance(stop, launch.Terminated) else 130
+    return SotprobeError(
+        "interrupted; the child was stopped",
+        f"what was recorded until then: sotprobe show {directory}",
+        slug="interrupted",
+        exit_code=code,
+    )
