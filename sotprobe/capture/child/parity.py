@@ -52,7 +52,8 @@ class ParityRecorder:
             return
         for name, gradient in named:
             if gradient is not None:
-                self._add("gradient", name, gradient)
+                # detached: whether a gradient itself wants gradients differs between modes and means nothing
+                self._add("gradient", name, gradient.detach())
 
     def optimizer_gradients(self, optimizer: Any) -> None:
         parameters = getattr(optimizer, "_parameter_list", None) or []
