@@ -107,7 +107,7 @@ def run_command(
         raise
     finally:
         ended = watch.result()
-        rundir.write_json(run_dir / "exit.json", asdict(ended))
+        rundir.write_json(run_dir / rundir.EXIT, asdict(ended))
         rundir.save_sources(run_dir, rundir.recorded_paths(run_dir))
     return ended
 
@@ -253,7 +253,7 @@ def _kill_all(process: subprocess.Popen[bytes], mark: str) -> None:
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
-    # The group exists as long as any member does; the child leads it, so its number is not reused meanwhile.
+    # A group lives as long as any member; called right after the child's end, before its number can be given away again.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
 

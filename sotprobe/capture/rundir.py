@@ -25,6 +25,7 @@ SESSION = "session"
 RUN = "run"
 
 RECORDS = "records.jsonl"
+EXIT = "exit.json"
 STDOUT = "stdout.txt"
 STDERR = "stderr.txt"
 DEFAULT_PARENT = ".sotprobe"
@@ -224,6 +225,12 @@ def read_records(run_dir: Path) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(record, dict):
                 yield record
+
+
+def read_exit(run_dir: Path) -> dict[str, Any]:
+    """What ``exit.json`` says; empty while the child runs."""
+    path = run_dir / EXIT
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 # --- directories -----------------------------------------------------------------------------------------------------

@@ -68,10 +68,22 @@ class _Children:
     def __init__(self, session: Path, progress: Progress | None):
         self._session = session
         self._progress = progress
+        self._any_ran = False
 
-    def run(self, job: Job, label: str) -> tuple[Path, launch.ChildExit]:
+    def run(self, job: Job, label: str) -> Path:
+        """Run a job and return its directory; how it ended is written there.
+
+        Before any child reached the program, a child that cannot run it at all is the user's to mend and ends the
+        command; after that it is one mode's failure, and the other mode's result stays.
+        """
         run_dir = rundir.create_run(self._session, job)
-        return run_dir, launch.run_job(job, run_dir, ticker(self._progress, label))
+        try:
+            launch.run_job(job, run_dir, ticker(self._progress, label))
+        except SotprobeError:
+            if not self._any_ran:
+                raise
+        self._any_ran = True
+        return run_dir
 
 
 def ticker(progress: Progress | None, label: str) -> launch.Tick | None:
@@ -81,17 +93,17 @@ def ticker(progress: Progress | None, label: str) -> launch.Tick | None:
 def _time(request: Request, program: Program, child: _Children) -> None:
     """Timing rounds, the modes in turn so that a drift of the machine meets both."""
     given_up: set[str] = set()
-    killed: set[str] = set()
+    failed_before: set[str] = set()
     for round_, mode in _turns(request):
         if mode in given_up:
             continue
         job = request.job(program, mode, TIMING, round_)
-        run_dir, ended = child.run(job, f"{mode} mode, round {round_ + 1} of {request.rounds}")
-        if not _failed(run_dir, ended):
+        run_dir = child.run(job, f"{mode} mode, round {round_ + 1} of {request.rounds}")
+        if not _failed(run_dir):
             continue
         # A Python error or a timeout comes again; a signal may have been chance, so that mode gets one more try.
-        if ended.signal and not ended.timed_out and mode not in killed:
-            killed.add(mode)
+        if _by_signal(run_dir) and mode not in failed_before:
+            failed_before.add(mode)
         else:
             given_up.add(mode)
 
@@ -102,26 +114,28 @@ def _turns(request: Request) -> Iterator[tuple[int, str]]:
             yield round_, mode
 
 
-def _failed(run_dir: Path, ended: launch.ChildExit) -> bool:
+def _failed(run_dir: Path) -> bool:
     """Whether the child ended before the program did. A program's own exit code is no failure of its steps."""
-    if ended.timed_out:
-        return True
-    kinds = [record["kind"] for record in rundir.read_records(run_dir) if record.get("kind") in ("end", "error")]
+    kinds = {record.get("kind") for record in rundir.read_records(run_dir)}
     return "error" in kinds or "end" not in kinds
+
+
+def _by_signal(run_dir: Path) -> bool:
+    ended = rundir.read_exit(run_dir)
+    return bool(ended.get("signal")) and not ended.get("timed_out")
 
 
 def _diagnose(request: Request, program: Program, child: _Children) -> None:
     """The diagnosing children. The dynamic one comes first: it saves what the others compare with."""
     reference = None
     if DYNAMIC in request.modes:
-        run_dir, _ = child.run(request.job(program, DYNAMIC, DIAGNOSIS), "diagnosing dynamic mode")
+        run_dir = child.run(request.job(program, DYNAMIC, DIAGNOSIS), "diagnosing dynamic mode")
         reference = run_dir if _has_reference(run_dir) else None
     if STATIC in request.modes:
-        job = request.job(program, STATIC, DIAGNOSIS).with_reference(reference)
-        child.run(job, "diagnosing static mode")
-    if reference and STATIC in request.modes:
-        job = request.job(program, DYNAMIC, PARITY).with_reference(reference)
-        child.run(job, "dynamic mode again, for the noise floor")
+        child.run(request.job(program, STATIC, DIAGNOSIS).with_reference(reference), "diagnosing static mode")
+        if reference:
+            job = request.job(program, DYNAMIC, PARITY).with_reference(reference)
+            child.run(job, "dynamic mode again, for the noise floor")
 
 
 def _has_reference(run_dir: Path) -> bool:
