@@ -70,7 +70,13 @@ CASES = {
 SCRIPTS = {
     "plain": "print('hello')",
     "main guard": "def main(): pass\nif __name__ == '__main__':\n    main()\n",
-    "unittest": "import unittest\nclass T(unittest.TestCase):\n    def init(self): pass\n    def func(self): pass\nunittest.main()\n",
+    "unittest": """
+        import unittest
+        class Test(unittest.TestCase):
+            def init(self): pass
+            def func(self): pass
+        unittest.main()
+    """,
     "loop over a model made at module level": """
         import paddle
         def init():

@@ -133,7 +133,7 @@ def test_out_may_exist_but_only_empty(tmp_path, program):
 
 
 def test_out_below_a_file_is_a_clear_error(tmp_path, program):
-    with pytest.raises(CaptureError, match="cannot write .*x: Not a directory"):
+    with pytest.raises(CaptureError, match=r"cannot write .*x: Not a directory"):
         rundir.create_session(program, str(tmp_path), {}, Path("train.py/x"))
 
 
@@ -141,7 +141,7 @@ def test_out_below_a_file_is_a_clear_error(tmp_path, program):
 def test_a_read_only_directory_is_a_clear_error(tmp_path, program):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
-    with pytest.raises(CaptureError, match="cannot write .*: Permission denied") as caught:
+    with pytest.raises(CaptureError, match=r"cannot write .*: Permission denied") as caught:
         rundir.create_session(program, str(locked), {})
     assert "--out" in caught.value.hint
 
