@@ -1,0 +1,40 @@
+"""From the names of code that SOT generates back to the function the user wrote.
+
+``#f_84ae0`` is the translated code of ``f``, ``$resume_0@f_af1a0`` the rest of ``f`` after a graph break,
+``$resume_1@$resume_0@f_af1a0`` the rest of that rest, and ``#$resume_0@f_af1a0`` a translated rest. The five digits
+are drawn from a fixed-seed generator in order of code generation: they are no identity
+(``PyCodeGen.update_code_name`` in ``pycode_generator.py``, Paddle 3.0-3.3).
+"""
+
+from __future__ import annotations
+
+import re
+
+_TRANSLATED = "#"
+_RESUME = re.compile(r"\$resume_\d+@")
+_SUFFIX = re.compile(r"_[0-9a-f]{5}$")
+
+
+def is_resume(name: str) -> bool:
+    """Whether ``name`` is the rest of a function after a graph break, translated or not."""
+    return _RESUME.match(name.removeprefix(_TRANSLATED)) is not None
+
+
+def is_translated(name: str) -> bool:
+    """Whether ``name`` belongs to code that SOT wrote in place of a frame."""
+    return name.startswith(_TRANSLATED)
+
+
+def is_generated(name: str) -> bool:
+    """Whether SOT made this name; no Python identifier starts like this."""
+    return is_translated(name) or is_resume(name)
+
+
+def original_name(name: str) -> str:
+    """The name of the user's function; a name that SOT did not make is returned as it is."""
+    if not is_generated(name):
+        return name
+    rest = name.removeprefix(_TRANSLATED)
+    while prefix := _RESUME.match(rest):
+        rest = rest[prefix.end() :]
+    return _SUFFIX.sub("", rest)
