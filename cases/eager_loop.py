@@ -1,0 +1,59 @@
+"""Many small eager operators on the lines of a Python loop, in both modes.
+
+The loop is in a frame that SOT never captures (a ``try``), so each step launches 3 operators 40 times from Python. One
+indexed assignment does the same.
+"""
+
+import unittest
+
+import numpy as np
+import paddle
+
+FACTS = {
+    "steps": 12,
+    "findings": [
+        {"slug": "eager-loop", "cause": None, "line": "loop", "severity": "warning", "operators": 120},
+        {
+            "slug": "not-captured",
+            "cause": "exception-table",
+            "line": "try-block",
+            "severity": "warning",
+            "python": ">=3.11",
+        },
+    ],
+}
+
+
+def work(x):
+    """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
+    for _ in range(4):
+        x = paddle.tanh(x * 0.5 + 0.25)
+    return x
+
+
+ROWS = 40
+
+
+def func(table, rows):
+    try:  # <- try-block
+        print(end="")
+        for row in range(ROWS):  # <- loop
+            table[row] = rows[row] * 0.5
+    except ValueError:
+        raise
+    return work(table)
+
+
+def init(step):
+    return paddle.zeros([ROWS, 8]), paddle.full([ROWS, 8], 1.0 + step)
+
+
+class BothModesAgree(unittest.TestCase):
+    def test_outputs(self):
+        inputs = init(0)
+        static = paddle.jit.to_static(func)(*inputs)
+        np.testing.assert_allclose(static.numpy(), func(*inputs).numpy(), rtol=1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main()

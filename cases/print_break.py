@@ -1,0 +1,46 @@
+"""A ``print`` of plain text between two halves of the work.
+
+Every builtin that SOT does not know splits the graph; print is the common one. Nothing is read from the device here, so it
+is a graph break and no host sync (for that see host_sync.py).
+"""
+
+import unittest
+
+import numpy as np
+import paddle
+
+FACTS = {
+    "steps": 6,
+    "findings": [
+        {"slug": "graph-break", "cause": "print", "line": "print", "severity": "warning", "count": 1.0},
+    ],
+    "static": {"subgraphs": 2, "breaks": 1, "recompiles": 0},
+}
+
+
+def work(x):
+    """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
+    for _ in range(4):
+        x = paddle.tanh(x * 0.5 + 0.25)
+    return x
+
+
+def func(x):
+    x = work(x)
+    print("half way")  # <- print
+    return work(x)
+
+
+def init():
+    return (paddle.ones([4, 8]),)
+
+
+class BothModesAgree(unittest.TestCase):
+    def test_outputs(self):
+        inputs = init()
+        static = paddle.jit.to_static(func)(*inputs)
+        np.testing.assert_allclose(static.numpy(), func(*inputs).numpy(), rtol=1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main()
