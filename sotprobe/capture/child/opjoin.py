@@ -1,0 +1,195 @@
+"""Joins operators, as Paddle's profiler saw them, to the user lines that were running when they began."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sotprobe.capture.child.timeline import Key, Keys, Line, SubgraphRun, Track
+
+Span = tuple[int, int]
+
+
+class Operator(NamedTuple):
+    """An operator event. ``self_ns`` is without the operators that ran inside it. ``compiled``: part of a subgraph."""
+
+    name: str
+    start_ns: int
+    self_ns: int
+    thread: int
+    compiled: bool
+
+
+class Backward(NamedTuple):
+    """The backward run of a subgraph, with everything inside it."""
+
+    start_ns: int
+    duration_ns: int
+    thread: int
+
+
+@dataclass
+class LineCost:
+    """What a line did in the window: how often it began, wall time of the stepping thread outside subgraphs, operators as
+    {name: [count, ns]}."""
+
+    hits: int = 0
+    wall_ns: int = 0
+    operators: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, operator: Operator) -> None:
+        total = self.operators.setdefault(operator.name, [0, 0])
+        total[0] += 1
+        total[1] += operator.self_ns
+
+
+@dataclass
+class SubgraphCost:
+    """Runs of a subgraph. ``backward_ns`` is None when no backward run was seen."""
+
+    count: int = 0
+    forward_ns: int = 0
+    backward_ns: int | None = None
+
+
+@dataclass
+class Joined:
+    """The totals of a window.
+
+    Wall times are those of the thread that does the steps, so they add up to the steps. ``nowhere`` is what ran with no
+    user line on the stack. ``operators`` counts all operator events inside the steps, ``compiled`` those that belong to
+    subgraphs, ``strangers`` those of threads whose lines could not be watched. ``loose_backward`` counts backward runs
+    that match no forward run.
+    """
+
+    lines: dict[Line, LineCost] = field(default_factory=dict)
+    subgraphs: dict[str, SubgraphCost] = field(default_factory=dict)
+    nowhere: LineCost = field(default_factory=LineCost)
+    operators: int = 0
+    compiled: int = 0
+    strangers: int = 0
+    loose_backward: int = 0
+
+    @property
+    def attributed(self) -> int:
+        """Operators on a user line."""
+        return sum(count for cost in self.lines.values() for count, _ in cost.operators.values())
+
+
+def join(
+    tracks: Mapping[int, Track],
+    keys: Keys,
+    owner: int,
+    spans: Sequence[Span],
+    operators: Iterable[Operator],
+    backwards: Iterable[Backward] = (),
+    forwards: Sequence[tuple[int, str]] = (),
+) -> Joined:
+    """Totals over the steps ``spans`` ((start, end) in the clock of the tracks, in order) of the thread ``owner``.
+
+    ``forwards`` are the ends of those subgraph runs that built a node for the backward pass, in order.
+    """
+    result = Joined()
+    for thread, track in tracks.items():
+        _add_stays(result, track, keys, spans, count_wall=thread == owner)
+    for operator in operators:
+        if _inside(spans, operator.start_ns):
+            _add_operator(result, tracks, keys, operator)
+    _add_backwards(result, tracks, keys, spans, backwards, forwards)
+    return result
+
+
+def _add_stays(result: Joined, track: Track, keys: Keys, spans: Sequence[Span], *, count_wall: bool) -> None:
+    """Clip every stay on a line to the steps and add it up."""
+    walls: Counter[int] = Counter()
+    hits: Counter[int] = Counter()
+    times, marks = track.times, track.marks
+    last = len(times) - 1
+    position = 0
+    for start, end in spans:
+        # The stay that is in progress when the step starts counts from there on.
+        position = max(bisect_right(times, start) - 1, 0)
+        while position <= last and times[position] < end:
+            until = times[position + 1] if position < last else end
+            mark = marks[position]
+            stay = min(until, end) - max(times[position], start)
+            if count_wall and stay > 0:
+                walls[mark >> 1] += stay
+            if mark & 1 and times[position] >= start:
+                hits[mark >> 1] += 1
+            position += 1
+    for number in walls.keys() | hits.keys():
+        key = keys[number]
+        if isinstance(key, SubgraphRun):
+            cost = result.subgraphs.setdefault(key.name, SubgraphCost())
+            cost.count += hits[number]
+            cost.forward_ns += walls[number]
+        else:
+            line = _line(result, key)
+            line.hits += hits[number]
+            line.wall_ns += walls[number]
+
+
+def _add_operator(result: Joined, tracks: Mapping[int, Track], keys: Keys, operator: Operator) -> None:
+    result.operators += 1
+    if operator.compiled:  # whichever thread the executor ran it in
+        result.compiled += 1
+        return
+    track = tracks.get(operator.thread)
+    if track is None:
+        result.strangers += 1
+        return
+    key = _key_at(track, keys, operator.start_ns)
+    if isinstance(key, SubgraphRun):
+        result.compiled += 1
+    else:
+        _line(result, key).add(operator)
+
+
+def _add_backwards(
+    result: Joined,
+    tracks: Mapping[int, Track],
+    keys: Keys,
+    spans: Sequence[Span],
+    backwards: Iterable[Backward],
+    forwards: Sequence[tuple[int, str]],
+) -> None:
+    """The backward pass visits subgraphs in the reverse order of their forward runs.
+
+    Its time is taken off the line (``loss.backward()``, say) that was running meanwhile.
+    """
+    waiting: list[str] = []
+    position = 0
+    for backward in sorted(backwards):
+        if not _inside(spans, backward.start_ns):
+            continue
+        while position < len(forwards) and forwards[position][0] <= backward.start_ns:
+            waiting.append(forwards[position][1])
+            position += 1
+        track = tracks.get(backward.thread)
+        if track is not None:
+            key = _key_at(track, keys, backward.start_ns)
+            if not isinstance(key, SubgraphRun):
+                _line(result, key).wall_ns -= backward.duration_ns
+        if not waiting:
+            result.loose_backward += 1
+            continue
+        cost = result.subgraphs.setdefault(waiting.pop(), SubgraphCost())
+        cost.backward_ns = (cost.backward_ns or 0) + backward.duration_ns
+
+
+def _line(result: Joined, key: Key) -> LineCost:
+    return result.nowhere if key is None else result.lines.setdefault(key, LineCost())
+
+
+def _key_at(track: Track, keys: Keys, time_ns: int) -> Key:
+    position = bisect_right(track.times, time_ns) - 1
+    return keys[track.marks[position] >> 1] if position >= 0 else None
+
+
+def _inside(spans: Sequence[Span], time_ns: int) -> bool:
+    position = bisect_right(spans, (time_ns, float("inf"))) - 1
+    return position >= 0 and time_ns < spans[position][1]
