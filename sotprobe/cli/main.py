@@ -27,6 +27,13 @@ class _Verbs(click.Group):
             return None
         return importlib.import_module(f"sotprobe.cli.{name}").command
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # `sotprobe show DIR | head`; click would say 1, which means findings here
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _EXIT_PIPE
+
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="sotprobe %(version)s")
@@ -48,16 +55,12 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal that is not UTF-8
     try:
         result = cli.main(args=list(arguments) or ["--help"], prog_name="sotprobe", standalone_mode=False)
-        sys.stdout.flush()
     except click.UsageError as error:
         return _fail(error.format_message(), _usage_hint(error), EXIT_USAGE)
     except SotprobeError as error:
         return _fail(error.message, error.hint, error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", None, _EXIT_INTERRUPTED)
-    except BrokenPipeError:  # `sotprobe show DIR | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _EXIT_PIPE
     return result if isinstance(result, int) else EXIT_FINE
 
 

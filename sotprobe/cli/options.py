@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shlex
@@ -32,18 +33,18 @@ class ProgramCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own, separator, theirs = _split(args)
         if separator and not theirs:
-            message = "nothing follows --"
-            raise UsageError(message, "put the program's arguments after --, or leave -- out", ctx)
+            raise UsageError("nothing follows --", "put the program's arguments after --, or leave -- out", ctx)
         ctx.meta["program_arguments"] = tuple(theirs)
         try:
-            return super().parse_args(ctx, own)
+            return super().parse_args(ctx, list(own))
         except click.NoSuchOption as error:
-            error.hint = _arguments_hint(ctx, own, error.option_name)
-            raise
+            near = difflib.get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.8)
+            hint = f"did you mean {near[0]}?" if near else _arguments_hint(ctx, own, f"{error.option_name} ...")
+            raise UsageError(f"no such option: {error.option_name}", hint, ctx) from error
         except click.UsageError as error:
-            if "unexpected extra argument" in error.message.lower():
-                error.hint = _arguments_hint(ctx, own, None)
-            raise
+            if "unexpected extra argument" not in error.message:
+                raise
+            raise UsageError(error.message, _arguments_hint(ctx, own, "..."), ctx) from error
 
 
 def _split(args: list[str]) -> tuple[list[str], bool, list[str]]:
@@ -53,9 +54,8 @@ def _split(args: list[str]) -> tuple[list[str], bool, list[str]]:
     return args[:at], True, args[at + 1 :]
 
 
-def _arguments_hint(ctx: click.Context, own: list[str], option: str | None) -> str:
+def _arguments_hint(ctx: click.Context, own: list[str], example: str) -> str:
     program = next((argument for argument in own if argument.endswith(".py")), "PROGRAM")
-    example = f"{option} ..." if option else "..."
     return f"arguments of the program itself go after --: {ctx.command_path} {program} -- {example}"
 
 
