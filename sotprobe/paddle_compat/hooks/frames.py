@@ -6,7 +6,7 @@ translated and when a step ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter_ns
 from types import CodeType
 from typing import Any
@@ -57,6 +57,25 @@ class FrameCounts:
         }
 
 
+class SeenCodes(Mapping[CodeType, int]):
+    """Code objects that reached SOT and how many times, always as it is now; told apart by identity."""
+
+    def __init__(self, counts: dict[int, FrameCounts]):
+        self._counts = counts
+
+    def __getitem__(self, code: CodeType) -> int:
+        counts = self._counts.get(id(code))
+        if counts is None:
+            raise KeyError(code)
+        return counts.seen
+
+    def __iter__(self) -> Iterator[CodeType]:
+        return iter([counts.code for counts in self._counts.values()])
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+
 class Frames:
     """Emits ``translate``, ``recompile`` and, at the end of a step, ``frames`` records."""
 
@@ -66,6 +85,7 @@ class Frames:
         self._breaks = breaks
         self._guard_sites = guard_sites
         self._counts: dict[int, FrameCounts] = {}
+        self.seen_codes = SeenCodes(self._counts)
         self._missed: tuple[Any, list[Any]] | None = None  # (frame, cache entries) while a lookup is under way
         self._guards: list[dict[str, str | None]] = []
         self._not_guarding_ns = 0  # translation and analysis inside the current callback
@@ -77,11 +97,6 @@ class Frames:
         self._watch.replace(module("translate"), "eval_frame_callback", self._callback)
         self._watch.replace(cache.OpcodeExecutorCache, "lookup", self._lookup)
         self._watch.replace(cache, "start_translate", self._translate)
-
-    @property
-    def seen_codes(self) -> dict[CodeType, int]:
-        """Code objects that reached SOT and how many times, since the hooks were installed."""
-        return {counts.code: counts.seen for counts in self._counts.values()}
 
     def end_step(self, index: int) -> None:
         """Emit the counts since the last step and start again."""

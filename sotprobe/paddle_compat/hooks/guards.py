@@ -1,4 +1,4 @@
-"""Which guards missed, told in the user's words, and where the guarded value was read.
+"""Which guards missed, on which values, and where the guarded value was read.
 
 A guard is a lambda over the frame that Paddle wrote; its text is on the function (``make_guard`` in ``guard.py``).
 Paddle's own ``analyse_guard_error`` evaluates its parts one by one against the frame and stops at the first miss; here
@@ -20,8 +20,8 @@ from sotprobe.paddle_compat.hooks.access import module, simulated_stack
 from sotprobe.paddle_compat.hooks.session import Session
 from sotprobe.paddle_compat.hooks.watch import Watch
 
-_FRAME_NAMESPACES = {"f_locals": None, "f_globals": "globals()", "f_builtins": None}
-_FASTER_GUARD = re.compile(r"(\w+Guard)_\d+$")
+_NAMED = re.compile(r"frame\.f_(?:locals|globals|builtins)\['([^']+)'\]")
+_LOCAL = re.compile(r"frame\.f_locals\['([^']+)'\]")
 _STACK_OPERAND = re.compile(r"resume_\d+_stack_\d+$")
 _STORES = ("STORE_FAST", "STORE_DEREF", "STORE_NAME")
 _LIMIT = 120
@@ -63,34 +63,6 @@ class _Inline(ast.NodeTransformer):
         return self._values.get(node.id, node)
 
 
-class _Readable(ast.NodeTransformer):
-    """From ``frame.f_locals['x']`` to ``x``; a global stays recognisable as ``globals()['x']``."""
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        space = node.value
-        if (
-            isinstance(space, ast.Attribute)
-            and isinstance(space.value, ast.Name)
-            and space.value.id == "frame"
-            and space.attr in _FRAME_NAMESPACES
-            and isinstance(node.slice, ast.Constant)
-        ):
-            if space.attr == "f_globals":
-                return ast.Name(f"globals()[{node.slice.value!r}]", ast.Load())
-            return ast.Name(str(node.slice.value), ast.Load())
-        return self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Name) and (match := _FASTER_GUARD.match(node.func.id)):
-            node = ast.Call(ast.Name(match[1], ast.Load()), node.args, node.keywords)
-        return self.generic_visit(node)
-
-
-def readable(node: ast.expr) -> str:
-    """The text of a part of a guard as the user would write it."""
-    return ast.unparse(_Readable().visit(ast.parse(ast.unparse(node), mode="eval").body))
-
-
 def guard_parts(text: str) -> list[ast.expr]:
     """The parts of a guard that all have to hold, from the text of its lambda."""
     function = ast.parse(text, mode="eval").body
@@ -113,71 +85,59 @@ def _evaluate(node: ast.expr, namespace: dict[str, Any], frame: Any) -> Any:
     return eval(compile(expression, "<guard>", "eval"), namespace, {"frame": frame})  # noqa: S307
 
 
-_OPERATORS: dict[type[ast.cmpop], str] = {
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.IsNot: "is not",
-}
+def _type_compared(node: ast.expr) -> ast.expr | None:
+    """``type(x)`` in ``id(type(x)) == 140…``: the class that was expected is only known by its address."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id" and len(node.args) == 1:
+        return node.args[0]
+    return None
+
+
+def _described(node: ast.expr, namespace: dict[str, Any], frame: Any) -> str:
+    """The value of one side; Paddle writes values by their repr, so ``nan`` and ``inf`` stand there as bare names."""
+    try:
+        return describe(_evaluate(node, namespace, frame))
+    except NameError:
+        return ast.unparse(node)
+    except Exception as error:  # noqa: BLE001 - what the user's objects raise here is the answer
+        return f"{type(error).__name__}: {error}"
 
 
 def _explain(node: ast.expr, namespace: dict[str, Any], frame: Any) -> dict[str, str | None]:
+    expected, seen = "True", "False"
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        seen = describe(_evaluate(node.left, namespace, frame))
-        expected = describe(_evaluate(node.comparators[0], namespace, frame))
-        operator = _OPERATORS.get(type(node.ops[0]))
-        return {
-            "expression": readable(node.left),
-            "expected": expected if operator is None else f"{operator} {expected}",
-            "seen": seen,
-        }
-    return {"expression": readable(node), "expected": "True", "seen": "False"}
+        compared = _type_compared(node.left)
+        expected = None if compared else _described(node.comparators[0], namespace, frame)
+        seen = _described(compared or node.left, namespace, frame)
+    return {"expression": ast.unparse(node), "expected": expected, "seen": seen}
 
 
-def _failed_parts(guard: Callable[[Any], bool], frame: Any) -> Iterator[dict[str, str | None]]:
+def _failed_parts(guard: Callable[[Any], bool], frame: Any) -> list[dict[str, str | None]]:
     text = getattr(guard, "inlined_expr", None) or getattr(guard, "expr", None)
     if text is None:
-        return
+        return []
     namespace = guard.__globals__
-    failed = False
+    failed, raised = [], []
     for part in guard_parts(text):
         try:
-            if _evaluate(part, namespace, frame):
-                continue
-            explained = _explain(part, namespace, frame)
-        except Exception as error:  # noqa: BLE001 - what the user's objects raise here is the answer
-            # After a miss an error only follows from it: `x is None` missed, then `x.shape` cannot be read.
-            if failed:
-                continue
-            explained = {
-                "expression": readable(part),
-                "expected": "True",
-                "seen": f"{type(error).__name__}: {error}",
-            }
-        failed = True
-        yield explained
+            if not _evaluate(part, namespace, frame):
+                failed.append(part)
+        except Exception:  # noqa: BLE001 - a part that raises has failed, whatever it raises
+            raised.append(part)
+    # Where a part is simply false, another raises only because of it: `len(x) == 2` missed, then `x[1]` is not there.
+    return [_explain(part, namespace, frame) for part in failed or raised]
 
 
 def failed_guards(guards: list[Callable[[Any], bool]], frame: Any) -> list[dict[str, str | None]]:
-    """Every part that fails for ``frame``, over all guards, the newest guard first and each part once."""
+    """Every part that fails for ``frame``, over all guards, the newest guard first and each part once.
+
+    ``expression`` is Paddle's text of the part with temporaries resolved, ``expected`` and ``seen`` are both sides of its
+    comparison as text (``expected`` is None where only a class's address was kept).
+    """
     failed: dict[tuple[str | None, ...], dict[str, str | None]] = {}
     for guard in reversed(guards):
         for part in _failed_parts(guard, frame):
             failed.setdefault((part["expression"], part["expected"], part["seen"]), part)
     return list(failed.values())
-
-
-def _root_name(expression: str) -> str | None:
-    try:
-        tree = ast.parse(expression, mode="eval")
-    except SyntaxError:
-        return None
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return next((name for name in names if name not in ("len", "id", "type", "isinstance", "hasattr")), None)
 
 
 def _store_lines(code: CodeType, name: str) -> set[int]:
@@ -214,9 +174,11 @@ class GuardSites:
 
         def many(original: Callable[..., Any]) -> Callable[..., Any]:
             def collect_input_variables(owner: Any, inputs: list[Any]) -> Any:
-                for variable in inputs:
+                known = len(owner.input_variables)
+                result = original(owner, inputs)
+                for variable in owner.input_variables[known:]:
                     self._watch.observe(self._read, variable)
-                return original(owner, inputs)
+                return result
 
             return collect_input_variables
 
@@ -228,12 +190,12 @@ class GuardSites:
         self._current = self._sites.setdefault(id(code), {})
 
     def _read(self, variable: Any) -> None:
-        name = getattr(variable, "debug_name", None)
-        if not name or name in self._current:
+        name = _variable_name(variable) or _variable_name(getattr(variable, "hold", None))  # an iterator: what it iterates
+        if name is None or name in self._current:
             return
         for frame in reversed(simulated_stack()):
             if self._session.is_user(frame.site.path):
-                self._current[_plain(name)] = frame.site
+                self._current[name] = frame.site
                 return
 
     def site(self, code: CodeType, expressions: list[str]) -> dict[str, object] | None:
@@ -250,9 +212,10 @@ class GuardSites:
 
     def _broken_value(self, code: CodeType, expression: str) -> SourceSite | None:
         lines = self._session.break_lines(code)
-        name = _root_name(expression)
-        if not lines or name is None:
+        local = _LOCAL.search(expression)
+        if not lines or local is None:
             return None
+        name = local[1]
         origin = self._session.origin(code)
         if _STACK_OPERAND.match(name):
             return SourceSite(origin.co_filename, lines[-1], origin.co_name)
@@ -261,13 +224,25 @@ class GuardSites:
         return None if line is None else SourceSite(origin.co_filename, line, origin.co_name)
 
 
-def _plain(expression: str) -> str:
-    return expression.replace("'", "").replace('"', "").replace("globals()[", "").replace(" ", "")
+def _variable_name(variable: Any) -> str | None:
+    """Paddle's name of a value by the way it was reached (``self.n``, ``items[0]``); None for a constant of the code."""
+    name = getattr(variable, "debug_name", None)
+    if not name or type(variable.tracker).__name__ == "ConstTracker":
+        return None
+    return _plain(name)
+
+
+def _plain(text: str) -> str:
+    """A guard's text or a variable's name in one spelling: no namespaces, no quotes, no blanks."""
+    return re.sub(r"['\"\s]", "", _NAMED.sub(r"\1", text))
 
 
 def _longest_match(sites: dict[str, SourceSite], expression: str) -> SourceSite | None:
-    text = _plain(expression)
+    text = _plain(expression.partition(" == ")[0])
     found = [name for name in sites if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)]
-    return sites[max(found, key=len)] if found else None
-
-
+    if found:
+        return sites[max(found, key=len)]
+    length = re.fullmatch(r"len\((.+)\)", text)
+    if length is None:
+        return None
+    return next((site for name, site in sites.items() if name.startswith(f"{length[1]}[")), None)

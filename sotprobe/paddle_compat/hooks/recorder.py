@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CodeType
 
 from sotprobe.paddle_compat.hooks import access, lines
@@ -56,8 +56,8 @@ class SotRecorder:
         return access.translate_count()
 
     @property
-    def seen_codes(self) -> dict[CodeType, int]:
-        """Code objects that reached SOT, and how many times."""
+    def seen_codes(self) -> Mapping[CodeType, int]:
+        """Code objects that reached SOT, and how many times: a live view, by identity of the code object."""
         return self._frames.seen_codes
 
     def code_id(self, code: CodeType) -> int:
