@@ -11,7 +11,6 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import CodeType, FrameType
 
 from sotprobe.capture.child.usercode import UserCode, UserCodes
@@ -36,17 +35,30 @@ _SOT_FILES = os.path.join("paddle", "jit", "sot", "opcode_translator", "")
 _CodeKey = tuple[str, int, str]
 
 
-@dataclass
 class Started:
-    """Starts of a user frame as itself: how often, and where from the first time."""
+    """Starts of a user frame as itself: how often, and where from the first time.
 
-    user: UserCode
-    caller: UserCode | None
-    called_from: dict[str, object] | None
-    by_sot: bool  # its immediate caller is SOT's or SOT wrote it
-    in_generator: bool
-    in_thread: bool
-    count: int = 0
+    Not a dataclass: SOT would translate the generated constructor, whose code is in no file that could be skipped.
+    """
+
+    __slots__ = ("by_sot", "called_from", "caller", "count", "in_generator", "in_thread", "user")
+
+    def __init__(
+        self,
+        user: UserCode,
+        caller: UserCode | None,
+        called_from: dict[str, object] | None,
+        by_sot: bool,
+        in_generator: bool,
+        in_thread: bool,
+    ):
+        self.user = user
+        self.caller = caller
+        self.called_from = called_from
+        self.by_sot = by_sot  # its immediate caller is SOT's, or SOT wrote it
+        self.in_generator = in_generator
+        self.in_thread = in_thread
+        self.count = 0
 
 
 class StaticCalls:

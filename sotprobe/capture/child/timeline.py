@@ -38,28 +38,38 @@ class TooLong(RuntimeError):
 
 
 class Keys:
-    """Numbers for lines and subgraphs; the same in every window."""
+    """Numbers for lines and subgraphs; the same in every window.
+
+    While tracing, plain tuples stand for them: SOT would translate the generated constructor of a named tuple or a
+    dataclass, whose code is in no file that could be skipped.
+    """
 
     def __init__(self) -> None:
-        self._numbers: dict[Key, int] = {None: NOWHERE}
-        self._list: list[Key] = [None]
+        self._numbers: dict[tuple, int] = {}
+        self._made: list[tuple] = []
 
-    def number(self, key: Key) -> int:
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._list)
-            self._list.append(key)
-        return number
+    def subgraph(self, name: str) -> int:
+        return self._number((name,))
 
     def line(self, user: UserCode, line: int, inside: bool) -> int:
         table = user.key_tables[inside]
         number = table.get(line)
         if number is None:
-            number = table[line] = self.number(Line(user.path, line, user.function, inside, user.compiled))
+            number = table[line] = self._number((user.path, line, user.function, inside, user.compiled))
         return number
 
     def __getitem__(self, number: int) -> Key:
-        return self._list[number]
+        if number == NOWHERE:
+            return None
+        made = self._made[number - 1]
+        return SubgraphRun(*made) if len(made) == 1 else Line(*made)
+
+    def _number(self, key: tuple) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            self._made.append(key)
+            number = self._numbers[key] = len(self._made)
+        return number
 
 
 class Track:
@@ -138,7 +148,7 @@ class Timeline:
 
     def begin_subgraph(self, name: str) -> None:
         """From now on the thread runs a subgraph, until ``mark_here``."""
-        self._track().mark(self._keys.number(SubgraphRun(name)) * 2 + 1)
+        self._track().mark(self._keys.subgraph(name) * 2 + 1)
 
     def _track(self) -> Track:
         try:

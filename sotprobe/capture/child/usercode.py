@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import opcode
 import os
-import sys
 from collections.abc import Callable
 from types import CodeType, FrameType
 
 from sotprobe.paddle_compat.names import is_generated, is_translated, original_name
 
 _SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_RESUME = opcode.opmap.get("RESUME")  # Python >= 3.11
 
 
 @functools.cache
@@ -20,12 +21,12 @@ def _absolute(path: str) -> str:
 
 
 def _start_offset(code: CodeType) -> int:
-    """``f_lasti`` of a frame that has just started, as the trace function sees it."""
-    if sys.version_info < (3, 11):
-        return -1
-    import dis
+    """``f_lasti`` of a frame that has just started, as the trace function sees it: at its first RESUME, if there is one.
 
-    return next((i.offset for i in dis.get_instructions(code) if i.opname == "RESUME"), 0)
+    Not by ``dis``: this runs while tracing, and SOT would translate that module's functions.
+    """
+    offsets = range(0, len(code.co_code), 2)
+    return next((offset for offset in offsets if code.co_code[offset] == _RESUME), -1)
 
 
 class UserCode:
