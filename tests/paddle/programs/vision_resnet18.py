@@ -1,0 +1,12 @@
+"""ResNet-18 of paddle.vision, trained on 3x64x64 images."""
+
+import paddle
+from vision_training import CLASSES, images, loss, optimizer
+
+
+def model():
+    return paddle.vision.models.resnet18(num_classes=CLASSES)
+
+
+def init():
+    return images(channels=3, size=64)

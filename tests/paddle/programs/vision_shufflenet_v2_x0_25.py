@@ -1,0 +1,12 @@
+"""ShuffleNetV2 x0.25 of paddle.vision, trained on 3x64x64 images."""
+
+import paddle
+from vision_training import CLASSES, images, loss, optimizer
+
+
+def model():
+    return paddle.vision.models.shufflenet_v2_x0_25(num_classes=CLASSES)
+
+
+def init():
+    return images(channels=3, size=64)

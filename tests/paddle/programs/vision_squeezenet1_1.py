@@ -1,0 +1,12 @@
+"""SqueezeNet 1.1 of paddle.vision, trained on 3x64x64 images."""
+
+import paddle
+from vision_training import CLASSES, images, loss, optimizer
+
+
+def model():
+    return paddle.vision.models.squeezenet1_1(num_classes=CLASSES)
+
+
+def init():
+    return images(channels=3, size=64)
