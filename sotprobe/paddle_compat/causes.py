@@ -369,6 +369,13 @@ _TABLE = (
         _SILENT + "; it is a generator",
     ),
     Cause(
+        "called-from-generator",
+        "a function called from a generator",
+        "SOT's hook is off while the body of a generator runs, so what it calls is not captured either.",
+        "Call the function from plain code: let the generator yield its arguments.",
+        _SILENT + "; a generator is below the to_static call on its stack",
+    ),
+    Cause(
         "thread",
         "a function run in another thread",
         "SOT's hook belongs to the thread that made the to_static call.",

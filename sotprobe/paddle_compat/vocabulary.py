@@ -111,9 +111,10 @@ def is_no_grad(source_line: str) -> bool:
     return bool(_NO_GRAD.search(source_line))
 
 
-# Reasons of eager frames; hooks write these words (docs/run-directory.md).
 def classify_eager(why: str | None) -> str:
-    """The cause of a frame that ran as itself under to_static."""
+    """The cause of a frame that ran as itself under to_static; the child's words are cause ids but for ``coroutine``."""
+    if why == "coroutine":
+        return "generator"
     return why if why in CAUSES else "unknown"
 
 

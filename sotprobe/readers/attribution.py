@@ -3,52 +3,74 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sotprobe.model import LineTotal, SourceSite, Step
 from sotprobe.model.run import FrameKey
 from sotprobe.readers.frames import Frames
-from sotprobe.readers.records import Display, Records
+from sotprobe.readers.records import Display, Record, Records
+
+
+def _window(records: Records) -> Record | None:
+    """The last attribution window in which nothing was translated, else the last one: what the program ended up doing."""
+    windows = [record for record in records.of("lines") if record.get("step_to") > record.get("step_from")]
+    quiet = [record for record in windows if not record.get("translations", 0)]
+    return (quiet or windows or [None])[-1]
 
 
 def read_lines(records: Records, display: Display) -> tuple[LineTotal, ...] | None:
-    """Totals per step over all attribution windows; None when no window was completed."""
-    windows = records.of("lines")
-    steps = sum(record.get("step_to") - record.get("step_from") for record in windows)
-    if steps <= 0:
+    """Totals per step of the window that counts; None when no window was completed."""
+    window = _window(records)
+    if window is None:
         return None
-    totals: dict[tuple, dict] = {}
-    for record in windows:
-        for item in record.get("lines"):
-            site = SourceSite(display(str(item.get("path", ""))), int(item.get("line") or 0), str(item.get("function") or ""))
-            total = totals.setdefault((site, bool(item.get("inside"))), {"hits": 0, "wall": 0, "ops": defaultdict(lambda: [0, 0])})
-            total["hits"] += item.get("hits") or 0
-            total["wall"] += item.get("wall_ns") or 0
-            for name, count, ns in item.get("ops") or ():
-                total["ops"][name][0] += count
-                total["ops"][name][1] += ns
-    return tuple(
-        LineTotal(
+    steps = window.get("step_to") - window.get("step_from")
+    totals: dict[tuple[SourceSite, bool], _Total] = {}
+    for item in window.get("lines"):
+        site = SourceSite(display(str(item.get("path", ""))), int(item.get("line") or 0), str(item.get("function") or ""))
+        totals.setdefault((site, bool(item.get("inside"))), _Total()).add(item)
+    return tuple(total.per_step(site, inside, steps) for (site, inside), total in totals.items())
+
+
+class _Total:
+    """What a line did in a window. Code that SOT generated enters a line several times, so its hits only count alone."""
+
+    def __init__(self) -> None:
+        self._hits = 0
+        self._compiled_hits = 0
+        self._wall_ns = 0
+        self._operators: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        if item.get("compiled"):
+            self._compiled_hits += item.get("hits") or 0
+        else:
+            self._hits += item.get("hits") or 0
+        self._wall_ns += item.get("wall_ns") or 0
+        for name, count, ns in item.get("ops") or ():
+            self._operators[name][0] += count
+            self._operators[name][1] += ns
+
+    def per_step(self, site: SourceSite, inside: bool, steps: int) -> LineTotal:
+        return LineTotal(
             site=site,
-            hits=total["hits"] / steps,
-            wall_ns=total["wall"] / steps,
+            hits=(self._hits or self._compiled_hits) / steps,
+            wall_ns=self._wall_ns / steps,
             inside=inside,
-            operators={name: (count / steps, ns / steps) for name, (count, ns) in total["ops"].items()},
+            operators={name: (count / steps, ns / steps) for name, (count, ns) in self._operators.items()},
         )
-        for (site, inside), total in totals.items()
-    )
 
 
 def line_counts(records: Records) -> dict[str, float]:
-    """What the windows were: ``lines.steps``, ``lines.wall_ns``, ``lines.operators``, ``lines.attributed`` (all totals)."""
-    windows = records.of("lines")
-    if not windows:
+    """What the window was: ``lines.from``, ``lines.steps``, ``lines.wall_ns``, ``lines.operators``, ``lines.attributed``."""
+    window = _window(records)
+    if window is None:
         return {}
-    counts: dict[str, float] = {"lines.steps": sum(record.get("step_to") - record.get("step_from") for record in windows)}
+    first, end = window.get("step_from"), window.get("step_to")
+    counts: dict[str, float] = {"lines.from": first, "lines.steps": end - first}
     for name in ("wall_ns", "operators", "attributed"):
-        values = [record.get(name) for record in windows]
-        if all(value is not None for value in values):
-            counts[f"lines.{name}"] = sum(values)
+        if window.get(name) is not None:
+            counts[f"lines.{name}"] = window.get(name)
     return counts
 
 

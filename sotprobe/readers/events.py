@@ -123,7 +123,7 @@ class EventReader:
             cause=vocabulary.classify_eager(record.get("why")),
             count=record.get("count", 1),
             phase=record.get("phase"),
-            outcome="seen" if record.get("seen", False) else None,
+            outcome="seen" if record.get("why") == "seen" else None,
             evidence=(self._evidence(record, f"{frame.function} started as itself ({record.get('why')})"),),
         )
 

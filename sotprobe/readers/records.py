@@ -75,12 +75,13 @@ _FIELDS: dict[str, str] = {
     "subgraph-shapes": "step:int name:str! inputs:list outputs:list",
     "subgraph-time": "step_from:int! step_to:int! times:dicts!",
     "eager-frame": "step:int phase:str path:str! line:int! function:str! count:int why:str called_from:site seen:bool",
-    "lines": "step_from:int! step_to:int! wall_ns:int lines:dicts! operators:int attributed:int",
+    "lines": "step_from:int! step_to:int! wall_ns:int lines:dicts! operators:int attributed:int translations:int",
     "coverage": "step:int! simulated:bool lines:list!",
     "parity": "what:str! name:str! step:int! equal:bool! max_abs_error:number max_rel_error:number mismatch:str",
     "warning": "message:str! category:str site:site",
     "error": "type:str! message:str! site:site stack:sites traceback:str simulated:bool",
     "note": "text:str!",
+    "refused": "message:str! hint:str slug:str",
     "end": "reason:str! code:int",
 }
 

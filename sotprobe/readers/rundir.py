@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from sotprobe.errors import InputError
@@ -160,7 +161,7 @@ def _environment(manifest: dict[str, Any], options: Mapping[str, Any], records: 
 def _exit(directory: Path, records: Records, display: Display) -> ExitStatus:
     """How it ended: what the parent saw first, then what the child said."""
     parent = _exit_file(directory)
-    error = records.last("error")
+    error = records.last("error") or records.last("refused")
     end = records.last("end")
     stacks = directory / "stacks.txt"
     stacks_text = stacks.read_text(encoding="utf-8", errors="replace") if stacks.is_file() else ""
@@ -196,7 +197,7 @@ def _reason(parent: Mapping[str, Any], error: Record | None, end: Record | None,
     if parent.get("signal"):
         return "signal"
     if error is not None:
-        return "error"
+        return "no-start" if error.kind == "refused" else "error"
     if end is not None:
         return end.get("reason")
     if records.first("start") is None:
@@ -255,9 +256,5 @@ def _notes(records: Records) -> tuple[Evidence, ...]:
 
 def _untraced(steps, traced: frozenset[int]) -> dict[str, float]:
     """``untraced.step_ns``: median wall time of the steady steps that no tracing slowed down."""
-    walls = sorted(step.wall_ns for step in steps[1:] if step.kind == "steady" and step.index not in traced)
-    if not walls:
-        return {}
-    middle = len(walls) // 2
-    median = walls[middle] if len(walls) % 2 else (walls[middle - 1] + walls[middle]) / 2
-    return {"untraced.step_ns": float(median), "untraced.steps": float(len(walls))}
+    walls = [step.wall_ns for step in steps[1:] if step.kind == "steady" and step.index not in traced]
+    return {"untraced.step_ns": float(median(walls)), "untraced.steps": float(len(walls))} if walls else {}

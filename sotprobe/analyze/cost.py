@@ -1,0 +1,78 @@
+"""What each finding costs per step.
+
+A line's loss is its wall time in the static mode minus that of the same line in the dynamic mode, both outside subgraphs and
+without the slowdown of tracing. Each line is given to one finding only, the most specific that claims it. The time a recompile
+costs is its translations spread over the steps. What was not measured has no cost, and all costs together never exceed a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sotprobe.analyze.facts import Facts, Line
+from sotprobe.analyze.rules.base import Claim, Draft
+from sotprobe.model import Finding
+
+
+def allot(drafts: Sequence[Draft], facts: Facts) -> list[Finding]:
+    """The findings with ``cost_ns`` and ``cost_share``, in the order of the drafts."""
+    excess = line_excess(facts)
+    costs: dict[int, float | None] = {}
+    taken: set[Line] = set()
+    for position in sorted(range(len(drafts)), key=lambda position: drafts[position].claim.rank):
+        claim = drafts[position].claim
+        costs[position] = _cost(claim, excess, taken)
+        taken |= claim.lines
+    guards = _unclaimed_guards(drafts, facts)
+    for position, draft in enumerate(drafts):
+        if draft.claim.guard_frames and not draft.claim.lines:
+            costs[position] = guards
+    step = _step(drafts, facts)
+    return _within_step([draft.finding for draft in drafts], [costs[p] for p in range(len(drafts))], step)
+
+
+def line_excess(facts: Facts) -> dict[Line, float] | None:
+    """Nanoseconds per step that a line takes longer in static mode; None unless both modes were measured."""
+    static, dynamic = facts.static_lines, facts.dynamic_lines
+    if static is None or dynamic is None:
+        return None
+    return {
+        line: total.wall_ns - (dynamic[line].wall_ns if line in dynamic else 0.0)
+        for line, total in static.items()
+    }
+
+
+def _cost(claim: Claim, excess: dict[Line, float] | None, taken: set[Line]) -> float | None:
+    if claim.translation_ns is not None:
+        return claim.translation_ns
+    if not claim.lines or excess is None:
+        return None
+    mine = [excess[line] for line in claim.lines - taken if line in excess]
+    return max(0.0, sum(mine)) if mine else None
+
+
+def _unclaimed_guards(drafts: Sequence[Draft], facts: Facts) -> float | None:
+    """Callback time of the frames that no break created: that of the others is in the time of the breaks' lines."""
+    if facts.static is None or not facts.static.guard_ns:
+        return None
+    claimed = {frame for draft in drafts if draft.claim.lines for frame in draft.claim.guard_frames}
+    return sum(ns for frame, ns in facts.static.guard_ns.items() if frame not in claimed)
+
+
+def _step(drafts: Sequence[Draft], facts: Facts) -> float | None:
+    """The step that costs are shares of: with recompiles going on no step is typical, so their mean."""
+    if any(draft.claim.translation_ns is not None for draft in drafts):
+        return facts.mean_step_ns
+    return facts.step_ns
+
+
+def _within_step(findings: list[Finding], costs: list[float | None], step: float | None) -> list[Finding]:
+    total = sum(cost for cost in costs if cost is not None)
+    scale = step / total if step and total > step else 1.0
+    priced = []
+    for finding, cost in zip(findings, costs, strict=True):
+        scaled = None if cost is None else cost * scale
+        share = scaled / step if scaled is not None and step else None
+        priced.append(replace(finding, cost_ns=scaled, cost_share=share))
+    return priced

@@ -1,0 +1,59 @@
+"""All runs of a program to one Diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sotprobe.analyze.assemble import assemble
+from sotprobe.analyze.compare import verdict
+from sotprobe.analyze.cost import allot
+from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.rules import RULES
+from sotprobe.errors import InputError
+from sotprobe.model import Diagnosis, Evidence, Finding, ReadStats, Run
+from sotprobe.model.diagnosis import SEVERITIES
+
+
+def diagnose(runs: Sequence[Run], *, saved_in: str | None = None) -> Diagnosis:
+    """Conclude from the runs of one program. Raises InputError when there are none."""
+    if not runs:
+        raise InputError("There are no runs to diagnose.", "Run compare or record first.")
+    facts = Facts(tuple(assemble(run) for run in runs))
+    drafts = [draft for rule in RULES for draft in rule(facts)]
+    parity = facts.parity.verdict if len(facts.modes) == 2 else None
+    return Diagnosis(
+        program=facts.runs[0].program,
+        environment=facts.environment,
+        modes=facts.modes,
+        ratio=facts.ratio,
+        parity=parity,
+        verdict=verdict(facts.runs, facts.ratio, parity, nothing_captured=facts.nothing_captured),
+        findings=tuple(sorted(allot(drafts, facts), key=_rank)),
+        read_stats=_stats(facts.runs),
+        notes=_notes(facts.runs),
+        saved_in=saved_in,
+    )
+
+
+def _rank(finding: Finding) -> tuple:
+    """Errors first, then the most costly; what was not measured comes after what was, info last."""
+    return (
+        finding.severity == "error" and -1,
+        finding.severity == "info",
+        finding.cost_ns is None,
+        -(finding.cost_ns or 0.0),
+        SEVERITIES.index(finding.severity),
+    )
+
+
+def _stats(runs: Sequence[Run]) -> dict[str, ReadStats]:
+    total: dict[str, ReadStats] = {}
+    for run in runs:
+        for reader, stats in run.read_stats.items():
+            total[reader] = total.get(reader, ReadStats()) + stats
+    return total
+
+
+def _notes(runs: Sequence[Run]) -> tuple[Evidence, ...]:
+    """Every run's notes, equal ones once."""
+    return tuple({note.text: note for run in runs for note in run.notes}.values())

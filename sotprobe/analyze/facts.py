@@ -1,0 +1,160 @@
+"""What the rules look at: the runs of a program, and questions about them that several rules ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sotprobe.analyze import parity as parity_of
+from sotprobe.analyze.compare import losses, speed_ratio, steady_steps, summarise
+from sotprobe.analyze.source import Sources
+from sotprobe.analyze.statistics import mean, middle
+from sotprobe.model import Event, LineTotal, ModeSummary, Ratio, Run, SourceSite, Subgraph
+from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING, FrameKey
+from sotprobe.paddle_compat import causes
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All runs of one program, assembled. Everything is about the diagnosing runs unless it says otherwise."""
+
+    runs: tuple[Run, ...]
+
+    @cached_property
+    def static(self) -> Run | None:
+        return self._pick(STATIC)
+
+    @cached_property
+    def dynamic(self) -> Run | None:
+        return self._pick(DYNAMIC)
+
+    def _pick(self, mode: str) -> Run | None:
+        return next((run for run in self.runs if run.mode == mode and run.purpose == DIAGNOSIS), None)
+
+    @cached_property
+    def modes(self) -> Mapping[str, ModeSummary]:
+        summaries = {mode: summarise(mode, self.runs) for mode in (DYNAMIC, STATIC)}
+        return {mode: summary for mode, summary in summaries.items() if summary is not None}
+
+    @cached_property
+    def ratio(self) -> Ratio | None:
+        return speed_ratio(self.runs)
+
+    @cached_property
+    def parity(self) -> parity_of.Judgement:
+        return parity_of.judge(self.runs)
+
+    @cached_property
+    def sources(self) -> Sources:
+        texts: dict[str, str] = {}
+        for run in self.runs:
+            texts.update(run.sources)
+        return Sources(texts)
+
+    @cached_property
+    def environment(self) -> Mapping[str, object]:
+        """That of a run which says the most (a child that never started says nothing)."""
+        return max((run.environment for run in self.runs), key=len, default={})
+
+    @property
+    def paddle(self) -> str | None:
+        version = self.environment.get("paddle")
+        return version if isinstance(version, str) else None
+
+    @property
+    def python(self) -> str | None:
+        version = self.environment.get("python")
+        return version if isinstance(version, str) else None
+
+    def advice(self, cause: str | None) -> str:
+        """What to change for a cause, on these versions."""
+        return causes.advice(cause, self.paddle, self.python)
+
+    def events(self, *kinds: str) -> list[Event]:
+        """Events of the static mode, in order."""
+        return [event for event in self.static.events if event.kind in kinds] if self.static else []
+
+    @cached_property
+    def compiled(self) -> tuple[Subgraph, ...]:
+        """Subgraphs with statements that SOT kept: empty and dropped ones never run."""
+        return tuple(graph for graph in self.static.subgraphs if graph.statements and graph.dropped is None) if self.static else ()
+
+    @cached_property
+    def nothing_captured(self) -> bool:
+        """True when a static run is known to have run no subgraph at all."""
+        run = self.static
+        if run is None or not run.steps or run.environment.get("options", {}).get("full_graph"):
+            return False
+        return not any(count for graph in self.compiled for _, count in graph.runs)
+
+    @cached_property
+    def last_step(self) -> int:
+        """Index of the static run's last step, -1 without steps."""
+        return self.static.steps[-1].index if self.static and self.static.steps else -1
+
+    @cached_property
+    def step_ns(self) -> float | None:
+        """What a static step takes: the timed median, else that of the untraced steps of the diagnosing run."""
+        timed = middle(step.wall_ns for run in self.runs if run.mode == STATIC and run.purpose == TIMING for step in steady_steps(run))
+        if timed is not None:
+            return timed
+        return self.static.counts.get("untraced.step_ns") if self.static else None
+
+    @cached_property
+    def mean_step_ns(self) -> float | None:
+        """A static step on average with recompiles in it, without the first."""
+        return mean(step.wall_ns for step in self.static.steps[1:]) if self.static else None
+
+    def lines_of(self, run: Run | None) -> Mapping[Line, LineTotal] | None:
+        """Totals below to_static calls by line; None when they were not measured."""
+        if run is None or run.lines is None:
+            return None
+        totals: dict[Line, LineTotal] = {}
+        for total in run.lines:
+            if total.inside:
+                line = (total.site.path, total.site.line)
+                totals[line] = _merged(totals[line], total) if line in totals else total
+        return totals
+
+    @cached_property
+    def static_lines(self) -> Mapping[Line, LineTotal] | None:
+        return self.lines_of(self.static)
+
+    @cached_property
+    def dynamic_lines(self) -> Mapping[Line, LineTotal] | None:
+        return self.lines_of(self.dynamic)
+
+    def operators_at(self, lines: Sequence[Line] | frozenset[Line]) -> float | None:
+        """Eager operators per static step on some lines; None when not measured."""
+        if self.static_lines is None:
+            return None
+        totals = (self.static_lines[line] for line in lines if line in self.static_lines)
+        return sum(count for total in totals for count, _ in total.operators.values())
+
+    def own_lines(self, site: SourceSite) -> frozenset[Line]:
+        """The lines of the function around a site, without functions inside it."""
+        return frozenset((site.path, line) for line in self.sources.own_lines(site.path, site.line))
+
+    def source_line(self, site: SourceSite | None) -> str | None:
+        return self.sources.line(site.path, site.line) if site else None
+
+    def entries(self, frame: FrameKey) -> float | None:
+        """How often a frame reached SOT per steady step; None when not measured."""
+        if self.static is None or not self.static.entries:
+            return None
+        return self.static.entries.get(frame, 0.0)
+
+    def loss(self, mode: str) -> tuple[float, ...]:
+        return losses([run for run in self.runs if run.mode == mode])
+
+
+def _merged(one: LineTotal, other: LineTotal) -> LineTotal:
+    """Two totals of one line (of two functions that begin on it, say)."""
+    operators = dict(one.operators)
+    for name, (count, ns) in other.operators.items():
+        known = operators.get(name, (0.0, 0.0))
+        operators[name] = (known[0] + count, known[1] + ns)
+    return LineTotal(one.site, one.hits + other.hits, one.wall_ns + other.wall_ns, one.inside, operators)

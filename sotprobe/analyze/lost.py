@@ -1,0 +1,180 @@
+"""Frames that ran eagerly although they were below a to_static call, and the statement that is to blame."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.source import Construct
+from sotprobe.model import Event, Evidence, SourceSite
+from sotprobe.paddle_compat import vocabulary
+
+SILENT = "silent"
+SAID = "said"
+
+# Causes of frames whose caller is to blame.
+_BELOW_ANOTHER = frozenset({"hook-off", "called-from-generator", "without-graph"})
+_CONSTRUCT_CAUSES = {"with": "with-block", "try": "try-block", "comprehension": "comprehension"}
+
+
+@dataclass(frozen=True)
+class LostFrame:
+    """One function, or the rest of one after a break, that SOT left eager.
+
+    ``how`` is ``silent`` or ``said`` (a FallbackError). ``site`` is the line to blame, ``also`` further lines in the same
+    function that would keep it eager. ``below`` are functions that are eager only because this one is.
+    """
+
+    frame: SourceSite
+    cause: str
+    site: SourceSite
+    how: str
+    events: tuple[Event, ...]
+    break_lines: tuple[int, ...] = ()
+    also: tuple[SourceSite, ...] = ()
+    below: tuple[SourceSite, ...] = field(default=())
+
+    @property
+    def count(self) -> int:
+        """Starts per observed step, at most."""
+        return max((event.count for event in self.events), default=1)
+
+
+def lost_frames(facts: Facts) -> list[LostFrame]:
+    """All of them, root causes folded: one for each (function, cause, line)."""
+    said = _said(facts)
+    silent = _silent(facts, {lost.frame for lost in said})
+    return _fold_below([*said, *silent])
+
+
+def _said(facts: Facts) -> list[LostFrame]:
+    groups: dict[tuple, list[Event]] = defaultdict(list)
+    for event in facts.events("fallback"):
+        if event.frame is not None and event.site is not None:
+            cause, site = _blame(facts, event)
+            groups[event.frame, cause, site].append(event)
+    return [
+        LostFrame(
+            frame=frame,
+            cause=cause,
+            site=site,
+            how=SAID,
+            events=tuple(events),
+            break_lines=min((event.break_lines for event in events), key=len),
+            also=_other_constructs(facts, frame, site) if cause in ("with-block", "no-grad", "try-block") else (),
+        )
+        for (frame, cause, site), events in groups.items()
+    ]
+
+
+def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite]:
+    """Cause and line of a fallback; a with or try opcode names its statement, whose first line is the site."""
+    cause, site = event.cause or "unknown", event.site
+    if cause in ("with-block", "try-block"):
+        construct = _construct_at(facts, site, "with" if cause == "with-block" else "try")
+        if construct is not None:
+            site = SourceSite(site.path, construct.line, site.function)
+            cause = _cause_of(facts, site.path, construct)
+    return cause, site
+
+
+def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
+    groups: dict[tuple[SourceSite, str], list[Event]] = defaultdict(list)
+    for event in facts.events("eager-frame"):
+        if event.outcome != "seen" and event.frame is not None and event.frame not in said:
+            groups[event.frame, event.cause or "unknown"].append(event)
+    found = []
+    for (frame, cause), events in groups.items():
+        site, also = frame, ()
+        if cause == "exception-table":
+            constructs = _constructs(facts, frame)
+            if constructs:
+                first = next((c for c in constructs if _cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
+                cause = _cause_of(facts, frame.path, first)
+                site = SourceSite(frame.path, first.line, frame.function)
+                also = _other_constructs(facts, frame, site)
+        found.append(LostFrame(frame, cause, site, SILENT, tuple(events), also=also))
+    return found
+
+
+def _constructs(facts: Facts, frame: SourceSite) -> list[Construct]:
+    """What makes the exception table; comprehensions do so from Python 3.12 only (PEP 709)."""
+    file = facts.sources.file(frame.path)
+    function = file.function_at(frame.line) if file else None
+    if file is None or function is None:
+        return []
+    inlined = facts.python is None or _at_least(facts.python, 3, 12)
+    return [construct for construct in file.constructs(function) if construct.kind != "comprehension" or inlined]
+
+
+def _at_least(version: str, major: int, minor: int) -> bool:
+    numbers = version.split(".")
+    return len(numbers) > 1 and (int(numbers[0]), int(numbers[1])) >= (major, minor)
+
+
+def _construct_at(facts: Facts, site: SourceSite, kind: str) -> Construct | None:
+    """The innermost construct of a kind that begins on or holds a line."""
+    holding = [c for c in _constructs(facts, site) if c.kind == kind and site.line in c.span]
+    return max(holding, key=lambda construct: construct.line, default=None)
+
+
+def _cause_of(facts: Facts, path: str, construct: Construct) -> str:
+    line = facts.sources.line(path, construct.line) or ""
+    if construct.kind == "with" and vocabulary.is_no_grad(line):
+        return "no-grad"
+    return _CONSTRUCT_CAUSES[construct.kind]
+
+
+def _other_constructs(facts: Facts, frame: SourceSite, site: SourceSite) -> tuple[SourceSite, ...]:
+    return tuple(
+        SourceSite(frame.path, construct.line, frame.function)
+        for construct in _constructs(facts, frame)
+        if construct.line != site.line
+    )
+
+
+def _fold_below(found: list[LostFrame]) -> list[LostFrame]:
+    """A frame whose caller is lost too is that caller's damage, not a cause of its own."""
+    by_place = {(lost.frame.path, lost.frame.function): lost for lost in found}
+    kept: list[LostFrame] = []
+    below: dict[LostFrame, list[SourceSite]] = defaultdict(list)
+    for lost in found:
+        root = _root_of(lost, by_place)
+        if root is lost:
+            kept.append(lost)
+        else:
+            below[root].append(lost.frame)
+    return [
+        LostFrame(lost.frame, lost.cause, lost.site, lost.how, lost.events, lost.break_lines, lost.also, tuple(below[lost]))
+        for lost in kept
+    ]
+
+
+def _root_of(lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> LostFrame:
+    visited = set()
+    while lost.cause in _BELOW_ANOTHER and lost.frame not in visited:
+        visited.add(lost.frame)
+        callers = [event.site for event in lost.events if event.site is not None]
+        parent = next((by_place[c.path, c.function] for c in callers if (c.path, c.function) in by_place), None)
+        if parent is None or parent is lost:
+            break
+        lost = parent
+    return lost
+
+
+def has_work(facts: Facts, lost: LostFrame) -> bool:
+    """Whether the function's own lines ran operators (or it is unknown): a frame without any loses nothing itself."""
+    operators = facts.operators_at(facts.own_lines(lost.frame))
+    return operators is None or operators > 0 or not facts.own_lines(lost.frame)
+
+
+def notes(lost: LostFrame) -> Iterable[Evidence]:
+    """What else there is to say about a lost frame."""
+    if lost.also:
+        lines = ", ".join(str(site.line) for site in lost.also)
+        yield Evidence("source", f"{lost.frame.function} has more of the kind at line {lines}: each one keeps it eager")
+    if lost.below:
+        names = ", ".join(f"{site.function} ({site})" for site in lost.below[:5])
+        yield Evidence("hooks", f"eager because of it: {names}")

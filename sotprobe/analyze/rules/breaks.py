@@ -1,0 +1,97 @@
+"""``graph-break`` and ``host-sync``: lines where capture stops and goes on behind.
+
+A break caused by reading or printing a tensor's value is ``host-sync`` and not a graph break as well; so are formatting and
+logging, which take the whole frame down. A value that is read and then guarded is a ``recompile`` with cause ``value-guard`` at
+the same line: that finding is the costlier one, and the break becomes its evidence.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from sotprobe.analyze import lost as lost_of
+from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.rules.base import BREAK_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, title_of
+from sotprobe.analyze.rules.lost_frames import HOST_SYNC_FRAMES, lost_claim, lost_count
+from sotprobe.analyze.rules.recompiles import value_guard_sites
+from sotprobe.model import Event, Evidence, SourceSite
+from sotprobe.model.run import FrameKey
+from sotprobe.paddle_compat import causes
+
+
+def graph_break(facts: Facts) -> Iterator[Draft]:
+    """Breaks that are no reads on the host."""
+    for cause, site, events in folded_breaks(facts):
+        if not causes.cause(cause).host_read:
+            yield _draft(facts, "graph-break", f"graph break: {title_of(cause)}", cause, site, events)
+
+
+def host_sync(facts: Facts) -> Iterator[Draft]:
+    """Breaks at reads on the host, and frames lost to formatting and logging."""
+    for cause, site, events in folded_breaks(facts):
+        if causes.cause(cause).host_read:
+            title = f"{title_of(cause)} splits the graph"
+            yield _draft(facts, "host-sync", title, cause, site, events)
+    for lost in lost_of.lost_frames(facts):
+        if lost.cause in HOST_SYNC_FRAMES:
+            title = f"{title_of(lost.cause)} makes {lost.frame.function} run eagerly"
+            evidence = [*evidence_of(lost.events), *lost_of.notes(lost)]
+            count = lost_count(facts, lost)
+            finding = make(facts, "host-sync", WARNING, title, lost.site, evidence, cause=lost.cause, count_per_step=count)
+            yield Draft(finding, lost_claim(facts, lost))
+
+
+def folded_breaks(facts: Facts) -> list[tuple[str, SourceSite, list[Event]]]:
+    """Breaks by cause and line. Those that a fallback or a value guard at the same line stands for are left out."""
+    covered = {lost.site for lost in lost_of.lost_frames(facts) if lost.how == lost_of.SAID}
+    covered |= value_guard_sites(facts)
+    groups: dict[tuple[str, SourceSite], list[Event]] = defaultdict(list)
+    for event in facts.events("break"):
+        if event.site is not None and event.site not in covered:
+            groups[event.cause or "unknown", event.site].append(event)
+    return [(cause, site, events) for (cause, site), events in groups.items()]
+
+
+def _draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSite, events: list[Event]) -> Draft:
+    frames = frozenset(key for event in events for key in resumed_frames(facts, event))
+    count = _count(facts, frames)
+    gone = count == 0.0
+    evidence = evidence_of(events)
+    if gone:
+        evidence.append(Evidence("hooks", "not reached in steady steps"))
+    elif guard_text := _guard_text(facts, frames):
+        evidence.append(Evidence("hooks", guard_text))
+    finding = make(
+        facts, slug, INFO if gone else WARNING, title, site, evidence, cause=cause, count_per_step=count
+    )
+    return Draft(finding, Claim(lines=frozenset({(site.path, site.line)}), rank=BREAK_LINES, guard_frames=frames))
+
+
+def resumed_frames(facts: Facts, event: Event) -> list[FrameKey]:
+    """The resume functions a break goes on in: known by the frame and its chain of break lines."""
+    if facts.static is None or event.frame is None:
+        return []
+    depth = len(event.break_lines)
+    lines = {site.line for site in event.stack if (site.path, site.function) == (event.frame.path, event.frame.function)}
+    if event.site is not None:
+        lines.add(event.site.line)
+    return [
+        key
+        for key in facts.static.entries
+        if key[0] == event.frame and len(key[1]) == depth + 1 and key[1][:depth] == event.break_lines and key[1][depth] in lines
+    ]
+
+
+def _count(facts: Facts, frames: frozenset[FrameKey]) -> float | None:
+    """How often the break happens per steady step: as often as what comes after it is entered."""
+    if not frames:
+        return None
+    return sum(facts.entries(frame) or 0.0 for frame in frames)
+
+
+def _guard_text(facts: Facts, frames: frozenset[FrameKey]) -> str | None:
+    spent = sum(facts.static.guard_ns.get(frame, 0.0) for frame in frames) if facts.static else 0.0
+    if not spent:
+        return None
+    return f"checking the guards of what comes after it takes {spent / 1e6:.3f} ms a step"

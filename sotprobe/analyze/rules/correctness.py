@@ -1,0 +1,99 @@
+"""``accuracy-mismatch`` and ``not-comparable``: results that differ, and programs that did not come through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sotprobe.analyze.compare import failed
+from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.parity import GROWTH, WRONG
+from sotprobe.analyze.rules.base import ERROR, INFO, Draft, make, title_of
+from sotprobe.model import Evidence, Run
+from sotprobe.paddle_compat import vocabulary
+
+_WRONG_ADVICE = (
+    "Run the static mode with SOT_FORCE_FALLBACK_SIR_IDS set to the ids of single subgraphs (Paddle 3.0+): the id that makes the "
+    "difference go away names the subgraph with the wrong operator."
+)
+_GROWTH_ADVICE = (
+    "Nothing is wrong with a kernel: compare loss and gradients of step 0, or train with SGD to see the difference stay small."
+)
+_COMPARABLE_ADVICE = "Run both modes with the same batch, data, flags and versions (--dynamic-args / --static-args)."
+TRACEBACK_LINES = 4
+
+
+def accuracy_mismatch(facts: Facts) -> Iterator[Draft]:
+    """A wrong result is an error; rounding that the optimizer made grow is only told."""
+    judgement = facts.parity
+    if judgement.status not in (WRONG, GROWTH):
+        return
+    wrong = judgement.status == WRONG
+    title = "the static mode computes something else" if wrong else "losses drift apart by rounding, not by a wrong kernel"
+    evidence = [Evidence("parity", judgement.verdict.text), *(Evidence("parity", text) for text in judgement.details[:5])]
+    advice = _WRONG_ADVICE if wrong else _GROWTH_ADVICE
+    yield Draft(make(facts, "accuracy-mismatch", ERROR if wrong else INFO, title, None, evidence, advice=advice))
+
+
+def not_comparable(facts: Facts) -> Iterator[Draft]:
+    """Runs that failed, once for each mode and cause; and modes that did different work."""
+    reported = set()
+    for run in facts.runs:
+        if not failed(run):
+            continue
+        draft = _failure(facts, run)
+        key = (run.mode, draft.finding.cause, draft.finding.site)
+        if key not in reported:
+            reported.add(key)
+            yield draft
+    verdict = facts.parity.verdict
+    if not reported and len(facts.modes) == 2 and verdict.reasons:
+        evidence = [Evidence("parity", reason) for reason in verdict.reasons]
+        title = "the two modes did not do the same work"
+        yield Draft(make(facts, "not-comparable", ERROR, title, None, evidence, advice=_COMPARABLE_ADVICE))
+
+
+def _failure(facts: Facts, run: Run) -> Draft:
+    ended = run.exit
+    cause = _cause(run)
+    where = f"the {run.mode} mode"
+    titles = {
+        "signal": f"{where} was killed by {ended.signal}",
+        "timeout": f"{where} did not end in time",
+        "no-start": f"{where} never started",
+        "unknown": f"{where} ended and nothing says how",
+    }
+    title = titles.get(cause, f"{where} failed: {ended.error_type}: {vocabulary.first_line(ended.error_message or '')}")
+    if cause not in titles and cause != "program-error":
+        title = f"{title} ({title_of(cause)})"
+    return Draft(make(facts, "not-comparable", ERROR, title, ended.site, _failure_evidence(run), cause=cause))
+
+
+def _cause(run: Run) -> str:
+    ended = run.exit
+    if ended.reason == "error":
+        return vocabulary.classify_error(ended.error_type, ended.error_message, ended.simulated)
+    return ended.reason if ended.reason in ("signal", "timeout", "no-start") else "unknown"
+
+
+def _failure_evidence(run: Run) -> Iterator[Evidence]:
+    ended = run.exit
+    yield Evidence("steps", f"{len(run.steps)} steps were recorded until then ({run.purpose} run)")
+    if ended.error_message:
+        yield Evidence("exit", f"{ended.error_type or 'refused'}: {ended.error_message.strip()}", "records.jsonl")
+    if ended.stack:
+        yield Evidence("exit", "user stack: " + " > ".join(f"{site} ({site.function})" for site in ended.stack))
+    if ended.stacks:
+        yield Evidence("exit", ended.stacks.strip(), "stacks.txt")
+
+
+def benign_exit(facts: Facts) -> Iterator[Draft]:
+    """A program that leaves by sys.exit(0) before its end, as _nvprof_range does after its window."""
+    leaving = [run for run in facts.runs if run.exit.reason == "system-exit"]
+    codes = {run.exit.code for run in leaving}
+    if not leaving:
+        return
+    code = max((code for code in codes if code), default=0)
+    title = "the program left by sys.exit" + (f" with code {code}" if code else "")
+    text = f"{len(leaving)} of {len(facts.runs)} runs, after {max(len(run.steps) for run in leaving)} steps; all steps were recorded"
+    advice = "Nothing to do." if not code else "Its own exit code says that something went wrong: see stderr.txt."
+    yield Draft(make(facts, "benign-exit", INFO, title, None, [Evidence("exit", text, "exit.json")], advice=advice))

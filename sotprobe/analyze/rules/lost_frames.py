@@ -1,0 +1,77 @@
+"""``not-captured``, ``fallback`` and ``no-grad-block``: functions that run eagerly although to_static was asked for.
+
+One finding for each function and line to blame. ``no-grad-block`` takes every frame lost to a ``with paddle.no_grad()``,
+whether SOT said so (Python 3.10) or not (3.11+). Formatting and logging take frames down too, but are ``host-sync``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sotprobe.analyze import lost as lost_of
+from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.lost import SILENT, LostFrame
+from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, title_of
+
+# Reported by rules of their own: reads on the host that lose the frame, and small graphs.
+HOST_SYNC_FRAMES = frozenset({"f-string", "logging"})
+# A frame that is eager for a moment, or by design.
+_HARMLESS = frozenset({"zero-size", "forced"})
+
+
+def not_captured(facts: Facts) -> Iterator[Draft]:
+    """Frames that SOT never took, without a word."""
+    for lost in _reported(facts):
+        if lost.how == SILENT and lost.cause != "no-grad":
+            yield _draft(facts, lost, "not-captured", f"{lost.frame.function} is not captured: {title_of(lost.cause)}")
+
+
+def fallback(facts: Facts) -> Iterator[Draft]:
+    """Frames that SOT gave up with a FallbackError."""
+    for lost in _reported(facts):
+        if lost.how != SILENT and lost.cause != "no-grad" and lost.cause not in HOST_SYNC_FRAMES:
+            yield _draft(facts, lost, "fallback", f"{_what(lost)} runs eagerly: {title_of(lost.cause)}")
+
+
+def no_grad_block(facts: Facts) -> Iterator[Draft]:
+    """Frames lost to a with block on the gradient mode."""
+    for lost in _reported(facts):
+        if lost.cause == "no-grad":
+            title = f"the no_grad block keeps all of {lost.frame.function} from being captured"
+            yield _draft(facts, lost, "no-grad-block", title)
+
+
+def _what(lost: LostFrame) -> str:
+    if lost.break_lines:
+        return f"the rest of {lost.frame.function} after line {lost.break_lines[-1]}"
+    return f"all of {lost.frame.function}"
+
+
+def _reported(facts: Facts) -> Iterator[LostFrame]:
+    """Generators and frames below others matter only for the work they do; a silent frame without any is a side effect."""
+    for lost in lost_of.lost_frames(facts):
+        silent_helper = lost.how == SILENT and not lost.below and not lost_of.has_work(facts, lost)
+        if not silent_helper:
+            yield lost
+
+
+def _draft(facts: Facts, lost: LostFrame, slug: str, title: str) -> Draft:
+    severity = INFO if lost.cause in _HARMLESS else WARNING
+    evidence = [*evidence_of(lost.events), *lost_of.notes(lost)]
+    finding = make(facts, slug, severity, title, lost.site, evidence, cause=lost.cause, count_per_step=lost_count(facts, lost))
+    return Draft(finding, lost_claim(facts, lost))
+
+
+def lost_claim(facts: Facts, lost: LostFrame) -> Claim:
+    """All lines of the function; for the rest of one those from the break on."""
+    lines = facts.own_lines(lost.frame)
+    if lost.break_lines:
+        lines = frozenset(line for line in lines if line[1] >= lost.break_lines[-1])
+    return Claim(lines=lines, rank=FUNCTION_LINES)
+
+
+def lost_count(facts: Facts, lost: LostFrame) -> float | None:
+    """How often the frame runs per step."""
+    if lost.how == SILENT:
+        return float(lost.count)
+    return facts.entries((lost.frame, lost.break_lines))

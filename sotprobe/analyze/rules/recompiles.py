@@ -1,0 +1,131 @@
+"""``recompile``, ``cache-limit`` and ``compile-limit``: translations that are made again, until SOT stops.
+
+A recompile that happens once or a few times and then stays (a dynamic dimension, the train/eval toggle) is info; one that goes
+on, or that fills the cache, is a warning. Its cost is the translation time after the first one, per step observed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, plural, settled, title_of
+from sotprobe.model import Event, Evidence, SourceSite
+from sotprobe.paddle_compat import vocabulary
+
+# Guards on a value that a graph break may have brought in.
+_SCALARS = frozenset({"float-guard", "int-guard", "constant-guard", "str-guard", "nan-guard", "value-guard", "type-guard", "unknown"})
+# What a break leaves behind as a Python value.
+_VALUE_BREAKS = frozenset({"item", "float-read", "int-read", "bool-read", "numpy-read", "random-api", "numpy-api", "builtin-call"})
+# Switching between a few known values is what these are for.
+_EXPECTED = frozenset({"training-toggle"})
+
+
+def recompile(facts: Facts) -> Iterator[Draft]:
+    """Recompiles by cause and line."""
+    full = {event.frame for event in facts.events("cache-full")}
+    for (cause, site, frame), events in _folded(facts).items():
+        goes_on = cause not in _EXPECTED and len(events) > 1 and not settled((e.step for e in events), facts.last_step)
+        filled = frame in full and len(events) > 1
+        severity = WARNING if goes_on or filled else INFO
+        title = f"{frame.function if frame else 'a frame'} is recompiled: {title_of(cause)}"
+        evidence = [_summary(events, goes_on, filled), *evidence_of(events), *_breaks_at(facts, cause, site)]
+        steps = len(facts.static.steps) if facts.static else 0
+        finding = make(
+            facts, "recompile", severity, title, site, evidence, cause=cause,
+            count_per_step=len(events) / steps if steps else None,
+        )  # fmt: skip
+        yield Draft(finding, Claim(translation_ns=_per_step(events, steps) if severity == WARNING else None))
+
+
+def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | None], list[Event]]:
+    groups: dict[tuple, list[Event]] = defaultdict(list)
+    for event in facts.events("recompile"):
+        cause, site = _blame(facts, event)
+        groups[cause, site, event.frame].append(event)
+    return groups
+
+
+def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
+    """Cause and line; a scalar that came out of a break is blamed on the line of the break."""
+    cause, site = event.cause or "unknown", event.site or event.frame
+    if cause in _SCALARS and event.break_lines and cause != "nan-guard":
+        source = _value_break(facts, event)
+        if source is not None:
+            return "value-guard", source
+    return cause, site
+
+
+def _value_break(facts: Facts, event: Event) -> SourceSite | None:
+    """The read or draw that brought a guarded value in: a break of the same function at the line that assigns the value."""
+    breaks = [
+        other
+        for other in facts.events("break")
+        if other.frame == event.frame and other.cause in _VALUE_BREAKS and other.site is not None
+    ]
+    by_line = {site.line: other.site for other in breaks for site in (*other.stack, other.site)}
+    if event.site is not None and event.site.line in by_line:
+        return by_line[event.site.line]
+    names = {name for guard in event.guards if (name := vocabulary.guarded_local(guard.expression))}
+    for line in reversed(event.break_lines):
+        if line not in by_line or event.frame is None:
+            continue
+        file = facts.sources.file(event.frame.path)
+        assigned = file.names_assigned_at(line) if file else frozenset()
+        if not names or names & assigned:
+            return by_line[line]
+    return None
+
+
+def value_guard_sites(facts: Facts) -> set[SourceSite]:
+    """Lines whose value is guarded and keeps changing: the recompile finding stands for the break there."""
+    return {
+        site
+        for (cause, site, _), events in _folded(facts).items()
+        if cause == "value-guard" and site is not None and len(events) > 1
+    }
+
+
+def _breaks_at(facts: Facts, cause: str, site: SourceSite | None) -> list[Evidence]:
+    if cause != "value-guard":
+        return []
+    return evidence_of(event for event in facts.events("break") if event.site == site)
+
+
+def _summary(events: list[Event], goes_on: bool, filled: bool) -> Evidence:
+    spent = sum(event.duration_ns or 0 for event in events) / 1e6
+    steps = sorted({event.step for event in events if event.step is not None})
+    where = f" in steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f" in step {steps[0]}" if steps else ""
+    end = "until the cache was full" if filled else "and goes on" if goes_on else "and stays compiled since"
+    return Evidence("hooks", f"{plural(len(events), 'recompile')}{where}, {spent:.0f} ms in total, {end}")
+
+
+def _per_step(events: list[Event], steps: int) -> float | None:
+    durations = [event.duration_ns for event in events]
+    if not steps or any(duration is None for duration in durations):
+        return None
+    return sum(duration for duration in durations if duration is not None) / steps
+
+
+def cache_limit(facts: Facts) -> Iterator[Draft]:
+    """Functions that SOT no longer compiles because 20 translations are kept."""
+    for event in facts.events("cache-full"):
+        yield _given_up(facts, event, "cache-limit", "is no longer compiled: its 20 translations are all in use")
+
+
+def compile_limit(facts: Facts) -> Iterator[Draft]:
+    """Functions that SOT no longer translates because of the compile-time limit."""
+    for event in facts.events("compile-limit"):
+        yield _given_up(facts, event, "compile-limit", "is no longer translated: the compile-time limit is reached")
+
+
+def _given_up(facts: Facts, event: Event, slug: str, what: str) -> Draft:
+    function = event.frame.function if event.frame else "a frame"
+    part = f" (the rest after line {event.break_lines[-1]})" if event.break_lines else ""
+    evidence = [*event.evidence, Evidence("hooks", f"since step {event.step}")]
+    finding = make(facts, slug, WARNING, f"{function}{part} {what}", event.site, evidence, cause=event.cause)
+    lines = facts.own_lines(event.frame) if event.frame else frozenset()
+    if event.break_lines:
+        lines = frozenset(line for line in lines if line[1] >= event.break_lines[-1])
+    return Draft(finding, Claim(lines=lines, rank=FUNCTION_LINES))
