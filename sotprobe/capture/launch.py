@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import sotprobe
 from sotprobe.capture import rundir
 from sotprobe.capture.rundir import Job
 from sotprobe.capture.tee import CappedFile
@@ -35,12 +34,7 @@ CHUNK = 1 << 16
 # Marks every process of a run, so that those which left the child's process group are found as well.
 MARK = "SOTPROBE_RUN"
 
-# `python -m sotprobe.capture.child RUN_DIR`, with the sotprobe that runs here, and without the current directory in
-# front of the standard library. sys.path[0] is the child's to replace by the program's directory.
-_START = (
-    "import sys; run, root = sys.argv[1:3]; del sys.argv[2]; sys.path[0] = run if root in sys.path[1:] else root; "
-    "import runpy; runpy.run_module('sotprobe.capture.child', run_name='__main__')"
-)
+START = str(Path(__file__).resolve().with_name("start.py"))
 
 INSTALL_PADDLE = "install Paddle next to sotprobe: pip install 'sotprobe[cpu]'"
 
@@ -74,8 +68,7 @@ def run_job(job: Job, run_dir: Path, tick: Tick | None = None) -> ChildExit:
 
     Raises CaptureError when no program was reached (no process, no Paddle) and InputError when the child refused the job.
     """
-    root = str(Path(sotprobe.__file__).resolve().parent.parent)
-    command = [job.python, "-c", _START, str(run_dir), root]
+    command = [job.python, START, str(run_dir)]
     environment = flags.child_environment(os.environ, job.env, job.options.seed)
     ended = run_command(command, run_dir, cwd=job.cwd, env=environment, timeout=job.options.timeout, tick=tick)
     _check_started(run_dir, ended)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -210,10 +211,12 @@ def job(tmp_path: Path, **more) -> rundir.Job:
 
 @pytest.fixture
 def start(monkeypatch, tmp_path):
-    """Runs a job with this code in the place of ``sotprobe.capture.child``."""
+    """Runs a job with this code in the place of the real child."""
 
     def start(code: str, **more) -> tuple[launch.ChildExit, Path]:
-        monkeypatch.setattr(launch, "_START", textwrap.dedent(code))
+        fake = tmp_path / "child.py"
+        fake.write_text(textwrap.dedent(code))
+        monkeypatch.setattr(launch, "START", str(fake))
         run_dir = tmp_path / "dynamic-0"
         run_dir.mkdir()
         asked = job(tmp_path, **more)
@@ -279,6 +282,32 @@ def test_the_current_directory_does_not_shadow_the_standard_library(tmp_path):
         launch.run_job(job(tmp_path), run_dir)  # no run.json: the child ends at once
     assert "run.json" in (run_dir / "stderr.txt").read_text(), caught.value
     assert "the json.py of the project" not in (run_dir / "stderr.txt").read_text()
+
+
+@needs_proc
+def test_a_child_dies_with_its_parent(tmp_path):
+    """A parent that was killed enforces no timeout any more."""
+    child = tmp_path / "sotprobe" / "capture" / "child"
+    child.mkdir(parents=True)
+    for package in (child.parent.parent, child.parent, child):
+        (package / "__init__.py").write_text("")
+    (child / "__main__.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
+    start = shutil.copy(launch.START, child.parent)
+    code = f"""
+        import sys
+        from pathlib import Path
+        from sotprobe.capture import launch
+        launch.run_command([sys.executable, {str(start)!r}, {str(tmp_path)!r}], Path({str(tmp_path)!r}), cwd="/", env={{}})
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env=environment)
+    output = tmp_path / "stdout.txt"
+    deadline = time.monotonic() + 20
+    while not (output.exists() and output.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    assert wait_until_gone(int(output.read_text()))
 
 
 def test_paddle_is_looked_for_without_importing_it(monkeypatch):

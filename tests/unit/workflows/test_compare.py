@@ -37,12 +37,20 @@ FINE = """
 """
 
 
-def child(*behaviour: str) -> str:
-    return "".join(textwrap.dedent(part) for part in (CHILD, *behaviour))
+@pytest.fixture
+def child(monkeypatch, tmp_path):
+    """Puts code in the place of the real child."""
+
+    def write(*behaviour: str) -> None:
+        fake = tmp_path / "child.py"
+        fake.write_text("".join(textwrap.dedent(part) + "\n" for part in (CHILD, *behaviour)))
+        monkeypatch.setattr(launch, "START", str(fake))
+
+    return write
 
 
 @pytest.fixture
-def session(monkeypatch, tmp_path):
+def session(monkeypatch, tmp_path, child):
     """Runs compare on a fake child; gives the session's directory and the runs handed to the analysis."""
     (tmp_path / "train.py").write_text("print('training')\n")
     monkeypatch.chdir(tmp_path)
@@ -56,7 +64,7 @@ def session(monkeypatch, tmp_path):
     monkeypatch.setattr(analyze, "diagnose", diagnose, raising=False)
 
     def run(*behaviour: str, **asked):
-        monkeypatch.setattr(launch, "_START", child(*behaviour))
+        child(*behaviour)
         request = Request("train.py", str(tmp_path), out=tmp_path / "saved", **asked)
         return compare(request)
 
@@ -250,8 +258,8 @@ def test_show_of_a_session_that_never_ran_anything(session, tmp_path):
     assert caught.value.hint
 
 
-def test_record_saves_one_run_directory(session, monkeypatch, tmp_path):
-    monkeypatch.setattr(launch, "_START", child(FINE))
+def test_record_saves_one_run_directory(session, child, tmp_path):
+    child(FINE)
     result = record(Request("train.py", str(tmp_path), modes=("static",)))
     (run,) = session.handed
     assert (run.mode, run.purpose) == ("static", "diagnosis")
