@@ -97,8 +97,8 @@ def _speed_rows(modes: Sequence[ModeSummary]) -> Iterator[list[str]]:
         "step ms, min .. max": [_range(mode.step_ms_min, mode.step_ms_max) for mode in modes],
         "first step ms": [figure(mode.first_step_ms, MISSING) for mode in modes],
         "compile ms": [figure(mode.compile_ms, MISSING) for mode in modes],
-        "steps x rounds": [f"{mode.steps} x {mode.rounds}" for mode in modes],
-        "loss, first -> last": [_loss(mode.loss) for mode in modes],
+        "steps, in rounds": [f"{mode.steps} in {mode.rounds}" for mode in modes],
+        **_loss_row(modes),
     }
     yield ["", *(visible(mode.mode) for mode in modes)]
     for label, row in cells.items():
@@ -110,8 +110,13 @@ def _range(low: float | None, high: float | None) -> str:
     return MISSING if low is None or high is None else f"{figure(low)} .. {figure(high)}"
 
 
-def _loss(loss: Sequence[float]) -> str:
-    return MISSING if not loss else f"{figure(loss[0])} -> {figure(loss[-1])}"
+def _loss_row(modes: Sequence[ModeSummary]) -> dict[str, list[str]]:
+    """The loss at the first step and at the last one that every mode has, so that the columns can be compared."""
+    last = min((len(mode.loss) for mode in modes if mode.loss), default=0) - 1
+    if last < 0:
+        return {}
+    cells = [f"{figure(mode.loss[0])} .. {figure(mode.loss[last])}" if mode.loss else MISSING for mode in modes]
+    return {f"loss, step 0 .. {last}": cells}
 
 
 def _counts(mode: ModeSummary) -> str:
@@ -259,4 +264,4 @@ def _notes(page: Page, notes: Sequence[Evidence]) -> None:
     if notes:
         page.section("Notes")
     for note in notes:
-        page.paragraph(one_line(note.text), label="- ", indent=2, style="")
+        page.paragraph(one_line(note.text), (_source(note), "dim"), label="- ", indent=2, style="")
