@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sotprobe.cli.options import DEFAULT_ROUNDS, MODES, WORDS, ProgramCommand, program_options, request, result_options
+from sotprobe.cli.options import MODES, WORDS, ProgramCommand, program_options, request, result_options
 
 
 @click.command("compare", cls=ProgramCommand, options_metavar="[OPTIONS]")
@@ -14,10 +14,8 @@ from sotprobe.cli.options import DEFAULT_ROUNDS, MODES, WORDS, ProgramCommand, p
 @click.option(
     "--rounds",
     type=click.IntRange(min=1),
-    default=DEFAULT_ROUNDS,
-    show_default=True,
     metavar="N",
-    help="Timing children per mode, the modes in turn.",
+    help="Timing children per mode, the modes in turn.  [default: 3 to 5, until the ratio is clear]",
 )
 @click.option("--modes", type=MODES, default="dynamic,static", show_default=True, help="Which modes to run.")
 @click.option("--dynamic-args", type=WORDS, default="", help="Program arguments of the dynamic mode only, e.g. '--sot 0'.")

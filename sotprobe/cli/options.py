@@ -14,8 +14,7 @@ import click
 if TYPE_CHECKING:
     from sotprobe.workflows.compare import Request
 
-# Defaults are spelt here too, because importing the workflows for --help would cost too much; a test compares them.
-DEFAULT_ROUNDS = 5
+# Spelt here too, because importing the workflows for --help would cost too much; a test compares the two.
 DEFAULT_TIMEOUT_S = 600.0
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -11,12 +12,13 @@ from sotprobe.capture import launch, rundir
 from sotprobe.capture.program import Program, classify
 from sotprobe.capture.rundir import Job, Options
 from sotprobe.errors import SotprobeError
-from sotprobe.model import Diagnosis
+from sotprobe.model import Diagnosis, Run
 from sotprobe.model.run import DIAGNOSIS, DYNAMIC, PARITY, STATIC, TIMING
+from sotprobe.readers.rundir import read_run
+from sotprobe.workflows.rounds import MOST_ROUNDS, settled
 from sotprobe.workflows.show import diagnose_session, save_diagnosis
 
 MODES = (DYNAMIC, STATIC)
-DEFAULT_ROUNDS = 5
 DEFAULT_TIMEOUT_S = 600.0
 
 Progress = Callable[[str, float], None]
@@ -25,13 +27,16 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked of ``compare`` or ``record``. ``mode_arguments`` come after ``arguments``, per mode."""
+    """What the user asked of ``compare`` or ``record``.
+
+    ``mode_arguments`` come after ``arguments``, per mode. ``rounds`` None: as many as a verdict needs.
+    """
 
     program: str
     cwd: str
     arguments: tuple[str, ...] = ()
     modes: tuple[str, ...] = MODES
-    rounds: int = DEFAULT_ROUNDS
+    rounds: int | None = None
     options: Options = field(default_factory=lambda: Options(timeout=DEFAULT_TIMEOUT_S))
     env: Mapping[str, str] = field(default_factory=dict)
     mode_arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -92,26 +97,20 @@ def ticker(progress: Progress | None, label: str) -> launch.Tick | None:
 
 def _time(request: Request, program: Program, child: _Children) -> None:
     """Timing rounds, the modes in turn so that a drift of the machine meets both."""
-    given_up: set[str] = set()
-    failed_before: set[str] = set()
-    for round_, mode in _turns(request):
-        if mode in given_up:
-            continue
-        job = request.job(program, mode, TIMING, round_)
-        run_dir = child.run(job, f"{mode} mode, round {round_ + 1} of {request.rounds}")
-        if not _failed(run_dir):
-            continue
-        # A Python error or a timeout comes again; a signal may have been chance, so that mode gets one more try.
-        if _by_signal(run_dir) and mode not in failed_before:
-            failed_before.add(mode)
-        else:
-            given_up.add(mode)
-
-
-def _turns(request: Request) -> Iterator[tuple[int, str]]:
-    for round_ in range(request.rounds):
-        for mode in request.modes:
-            yield round_, mode
+    alive = list(request.modes)
+    failures: Counter[str] = Counter()
+    runs: list[Run] = []
+    for round_ in range(request.rounds or MOST_ROUNDS):
+        for mode in tuple(alive):
+            run_dir = child.run(request.job(program, mode, TIMING, round_), f"timing {mode} mode, round {round_ + 1}")
+            runs.append(read_run(run_dir))
+            if _failed(run_dir):
+                failures[mode] += 1
+                # A Python error or a timeout comes again; a signal may have been chance, so that mode gets one more try.
+                if failures[mode] > 1 or not _by_signal(run_dir):
+                    alive.remove(mode)
+        if not alive or (request.rounds is None and settled(runs, alive, round_ + 1)):
+            return
 
 
 def _failed(run_dir: Path) -> bool:

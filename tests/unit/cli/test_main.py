@@ -17,6 +17,7 @@ from sotprobe.model import Diagnosis, Finding, ProgramInfo, SourceSite, Verdict
 from sotprobe.workflows import compare as compare_workflow
 from sotprobe.workflows import record as record_workflow
 from sotprobe.workflows import show as show_workflow
+from sotprobe.workflows.rounds import FEWEST_ROUNDS, MOST_ROUNDS
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = ("paddle", "numpy", "rich", "networkx", "jinja2", "graphviz", "nvtx")
@@ -79,8 +80,11 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"sotprobe {__version__}\n"
 
 
-def test_the_defaults_in_the_help_are_those_of_the_workflow():
-    assert options.DEFAULT_ROUNDS == compare_workflow.DEFAULT_ROUNDS
+def test_the_defaults_in_the_help_are_those_of_the_workflow(asked, capsys):
+    run(["compare", "--help"])
+    assert f"[default: {FEWEST_ROUNDS} to {MOST_ROUNDS}, until the ratio is clear]" in " ".join(capsys.readouterr().out.split())
+    run(["compare", "m.py"])
+    assert asked[0].rounds is None
     assert options.DEFAULT_TIMEOUT_S == compare_workflow.DEFAULT_TIMEOUT_S
 
 

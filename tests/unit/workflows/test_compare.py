@@ -222,6 +222,25 @@ def test_an_interrupt_says_where_the_rest_is_and_that_can_be_shown(session, monk
     assert [Path(run.directory).name for run in session.handed] == ["dynamic-0", "static-0"]
 
 
+STEPS = """
+    for index in range(10):
+        wall = 2_000_000 if mode == "static" else 1_000_000 + 1000 * number
+        emit("step", index=index, source="case", start_ns=0, wall_ns=wall, translations=0, loss=None, batch_size=None)
+"""
+
+
+def test_by_default_timing_stops_when_the_ratio_is_clear(session):
+    session(STEPS, FINE)
+    assert [name for name in runs(session.directory) if name.startswith("static")] == [
+        *("static-0", "static-1", "static-2", "static-diagnosis")
+    ]
+
+
+def test_by_default_a_program_with_too_few_steps_is_timed_once(session):
+    session(FINE)
+    assert [name for name in runs(session.directory) if name.startswith("static")] == ["static-0", "static-diagnosis"]
+
+
 # --- show and record -------------------------------------------------------------------------------------------------
 
 
