@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from sotprobe.model import Evidence, Run
 
-OVERHEAD_NOTE = "line times scaled by {factor:.2f}: tracing took {traced:.3f} ms a step, the same run untraced {plain:.3f} ms"
+OVERHEAD_NOTE = (
+    "line times of the {mode} mode are scaled by {factor:.2f}: a traced step took {traced:.3f} ms, an untraced one of the same run "
+    "{plain:.3f} ms"
+)
 
 
 def assemble(run: Run) -> Run:
@@ -22,7 +25,7 @@ def assemble(run: Run) -> Run:
         note = Evidence("lines", "line times include the slowdown of tracing: no untraced step to compare with")
         return replace(run, notes=(*run.notes, note))
     plain = run.counts["untraced.step_ns"] / 1e6
-    note = Evidence("lines", OVERHEAD_NOTE.format(factor=factor, traced=plain / factor, plain=plain))
+    note = Evidence("lines", OVERHEAD_NOTE.format(mode=run.mode, factor=factor, traced=plain / factor, plain=plain))
     lines = tuple(replace(line, wall_ns=line.wall_ns * factor) for line in run.lines)
     return replace(run, lines=lines, notes=(*run.notes, note))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from sotprobe.analyze.statistics import mean, middle, paired_ratio
+from sotprobe.analyze.statistics import MIN_PAIRS, mean, middle, paired_ratio
 from sotprobe.model import ModeSummary, ParityVerdict, Ratio, Run, Step, Verdict
 from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING
 
@@ -32,26 +32,30 @@ def _window(run: Run) -> tuple[int, int | None]:
     options = run.environment.get("options")
     options = options if isinstance(options, dict) else {}
     asked = options.get("window") or run.environment.get("window")
-    if isinstance(asked, (list, tuple)) and len(asked) == 2:
+    if isinstance(asked, (list, tuple)) and len(asked) == 2 and asked[0] < asked[1]:
         return int(asked[0]), int(asked[1])
     return int(options.get("warmup") or 0), None
 
 
 def summarise(mode: str, runs: Sequence[Run]) -> ModeSummary | None:
-    """The figures of a mode over all its runs; None when it was not run. Speed comes from timing runs only."""
+    """The figures of a mode over all its runs; None when it was not run.
+
+    Speed comes from timing runs only; ``steps`` is how many steady steps a round has.
+    """
     mine = [run for run in runs if run.mode == mode]
     if not mine:
         return None
     timing = [run for run in mine if run.purpose == TIMING]
     diagnosis = next((run for run in mine if run.purpose == DIAGNOSIS), None)
-    walls = [step.wall_ns / NS_PER_MS for run in timing for step in steady_steps(run)]
+    steady = [steady_steps(run) for run in timing]
+    walls = [step.wall_ns / NS_PER_MS for steps in steady for step in steps]
     first = [run.steps[0].wall_ns / NS_PER_MS for run in timing if run.steps]
     batch = next((run.batch_size for run in mine if run.batch_size), None)
     typical = middle(walls)
     ending = next((run for run in mine if failed(run)), mine[0])
     return ModeSummary(
         mode=mode,
-        steps=len(walls),
+        steps=int(middle(len(steps) for steps in steady) or 0),
         rounds=len(timing),
         ips=None if not typical else 1e3 / typical * (batch or 1),
         ips_unit="samples/s" if batch else "steps/s",
@@ -150,9 +154,10 @@ def _too_few(runs: Sequence[Run]) -> Verdict:
 
 def _speed_verdict(ratio: Ratio, nothing_captured: bool) -> Verdict:
     value = ratio.static_over_dynamic
-    if ratio.pairs < 2:
-        return Verdict("one-round", f"one round gives no verdict: static ran at {value:.2f} of the speed of dynamic in it")
     tail = "; nothing ran statically" if nothing_captured else ""
+    if ratio.pairs < MIN_PAIRS:
+        text = f"{ratio.pairs} of the {MIN_PAIRS} rounds that a verdict needs: static ran at {value:.2f} of the speed of dynamic"
+        return Verdict("too-few-rounds", text + tail)
     if not ratio.confident:
         interval = f"{ratio.low:.2f} to {ratio.high:.2f}"
         return Verdict("no-difference", f"no difference measured: static over dynamic is {value:.2f} ({interval}){tail}")

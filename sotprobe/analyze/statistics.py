@@ -9,6 +9,7 @@ from statistics import median
 
 from sotprobe.model import Ratio
 
+MIN_PAIRS = 3
 _SEED = 20261129
 _RESAMPLES = 2000
 _CONFIDENCE = 0.95
@@ -32,14 +33,15 @@ def paired_ratio(pairs: Sequence[tuple[float, float]]) -> Ratio | None:
     """The median of ``first / second`` over paired rounds, with a 95% interval; None without pairs.
 
     The interval is a percentile bootstrap over the pairs on the log scale. With few pairs it is too narrow, so it is widened
-    by sqrt(n / (n - 1)) * t / z, as is usual for small samples. One pair has no interval and is never ``confident``.
+    by sqrt(n / (n - 1)) * t / z, as is usual for small samples. Fewer than three pairs have no interval and are never
+    ``confident``: two rounds of one mode fall on the same side of the other by chance half of the time.
     """
     logs = [math.log(first / second) for first, second in pairs if first > 0 and second > 0]
     if not logs:
         return None
     centre = median(logs)
-    if len(logs) == 1:
-        return Ratio(math.exp(centre), None, None, False, 1)
+    if len(logs) < MIN_PAIRS:
+        return Ratio(math.exp(centre), None, None, False, len(logs))
     low, high = _bootstrap(logs)
     widen = _small_sample_factor(len(logs))
     low, high = math.exp(centre - (centre - low) * widen), math.exp(centre + (high - centre) * widen)

@@ -18,17 +18,17 @@ from sotprobe.paddle_compat import vocabulary
 _SCALARS = frozenset({"float-guard", "int-guard", "constant-guard", "str-guard", "nan-guard", "value-guard", "type-guard", "unknown"})
 # What a break leaves behind as a Python value.
 _VALUE_BREAKS = frozenset({"item", "float-read", "int-read", "bool-read", "numpy-read", "random-api", "numpy-api", "builtin-call"})
+# A dynamic dimension settles after one recompile, a symbolic int after two: as many as this are no settling.
+MANY = 4
 # Switching between a few known values is what these are for.
 _EXPECTED = frozenset({"training-toggle"})
 
 
 def recompile(facts: Facts) -> Iterator[Draft]:
     """Recompiles by cause and line."""
-    full = {event.frame for event in facts.events("cache-full")}
     for (cause, site, frame), events in _folded(facts).items():
-        goes_on = cause not in _EXPECTED and len(events) > 1 and not settled((e.step for e in events), facts.last_step)
-        filled = frame in full and len(events) > 1
-        severity = WARNING if goes_on or filled else INFO
+        goes_on, filled = _goes_on(facts, events), _fills(facts, frame, events)
+        severity = WARNING if _matters(facts, cause, frame, events) else INFO
         title = f"{frame.function if frame else 'a frame'} is recompiled: {title_of(cause)}"
         evidence = [_summary(events, goes_on, filled), *evidence_of(events), *_breaks_at(facts, cause, site)]
         steps = len(facts.static.steps) if facts.static else 0
@@ -37,6 +37,20 @@ def recompile(facts: Facts) -> Iterator[Draft]:
             count_per_step=len(events) / steps if steps else None,
         )  # fmt: skip
         yield Draft(finding, Claim(translation_ns=_per_step(events, steps) if severity == WARNING else None))
+
+
+def _goes_on(facts: Facts, events: list[Event]) -> bool:
+    return len(events) > 1 and not settled((event.step for event in events), facts.last_step)
+
+
+def _fills(facts: Facts, frame: SourceSite | None, events: list[Event]) -> bool:
+    return len(events) > 1 and any(event.frame == frame for event in facts.events("cache-full"))
+
+
+def _matters(facts: Facts, cause: str, frame: SourceSite | None, events: list[Event]) -> bool:
+    if _fills(facts, frame, events):
+        return True
+    return cause not in _EXPECTED and (len(events) >= MANY or _goes_on(facts, events))
 
 
 def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | None], list[Event]]:
@@ -82,8 +96,8 @@ def value_guard_sites(facts: Facts) -> set[SourceSite]:
     """Lines whose value is guarded and keeps changing: the recompile finding stands for the break there."""
     return {
         site
-        for (cause, site, _), events in _folded(facts).items()
-        if cause == "value-guard" and site is not None and len(events) > 1
+        for (cause, site, frame), events in _folded(facts).items()
+        if cause == "value-guard" and site is not None and _matters(facts, cause, frame, events)
     }
 
 
