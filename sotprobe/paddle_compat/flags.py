@@ -61,8 +61,8 @@ _INTEGERS = frozenset({"MIN_GRAPH_SIZE", "SOT_LOG_LEVEL", "SOT_EVENT_LEVEL"})
 _SOT_PREFIXES = ("SOT_", "ENV_SOT_", "ENABLE_SOT_")
 
 # What else decides speed or values and is safe to keep in a run directory.
-_RECORDED_PREFIXES = (*_SOT_PREFIXES, "FLAGS_", "GLOG_", "OMP_", "MKL_", "KMP_", "NCCL_", "TRANSLATOR_")
-_RECORDED_NAMES = frozenset({"CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE", "PYTHONHASHSEED"})
+_RECORDED_PREFIXES = (*_SOT_PREFIXES, "FLAGS_", "GLOG_", "TRANSLATOR_", "CUDA_", "NCCL_", "OMP_", "MKL_", "KMP_")
+_RECORDED_NAMES = frozenset({"NVIDIA_TF32_OVERRIDE", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"})
 
 # A name this close to a known one was meant to be it.
 _NEAR = 0.75

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sotprobe.capture import launch, rundir
-from sotprobe.capture.program import Program, classify
+from sotprobe.capture.program import CASE, Program, classify
 from sotprobe.capture.rundir import Job, Options
-from sotprobe.errors import SotprobeError
+from sotprobe.errors import SotprobeError, UsageError
 from sotprobe.model import Diagnosis, Run
 from sotprobe.model.run import DIAGNOSIS, DYNAMIC, PARITY, STATIC, TIMING
 from sotprobe.readers.rundir import read_run
@@ -53,8 +53,7 @@ def compare(request: Request, progress: Progress | None = None) -> Diagnosis:
     A mode that fails does not keep the other from being measured. Raises InputError and CaptureError when the program
     cannot be run at all, and an error of exit code 130 when interrupted; what was recorded by then stays readable.
     """
-    program = classify(request.program, request.cwd)
-    launch.check_paddle()
+    program = prepare(request)
     session = rundir.create_session(program, request.cwd, _options_json(request), request.out)
     child = _Children(session, progress)
     try:
@@ -65,6 +64,16 @@ def compare(request: Request, progress: Progress | None = None) -> Diagnosis:
     diagnosis = diagnose_session(session)
     save_diagnosis(session, diagnosis)
     return diagnosis
+
+
+def prepare(request: Request) -> Program:
+    """What must hold before anything is written: the program can be run as asked, and Paddle is there."""
+    program = classify(request.program, request.cwd)
+    if program.kind == CASE and request.options.step_on is not None:
+        hint = "leave it out, or give the training script instead of the case file"
+        raise UsageError(f"--step-on: {program.given} is a case file, whose steps are the calls of func or model", hint)
+    launch.check_paddle()
+    return program
 
 
 class _Children:

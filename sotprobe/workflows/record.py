@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from sotprobe.capture import launch, rundir
-from sotprobe.capture.program import classify
 from sotprobe.model import Diagnosis
 from sotprobe.model.run import DIAGNOSIS
-from sotprobe.workflows.compare import Progress, Request, interrupted, ticker
+from sotprobe.workflows.compare import Progress, Request, interrupted, prepare, ticker
 from sotprobe.workflows.show import diagnose_run
 
 
 def record(request: Request, progress: Progress | None = None) -> Diagnosis:
     """Run the only mode of ``request`` in a diagnosing child. Errors as in ``compare``."""
     (mode,) = request.modes
-    program = classify(request.program, request.cwd)
-    launch.check_paddle()
+    program = prepare(request)
     job = request.job(program, mode, DIAGNOSIS)
     run_dir = rundir.create_single_run(job, request.out)
     try:

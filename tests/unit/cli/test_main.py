@@ -329,6 +329,15 @@ def test_bad_input_is_one_message_with_a_next_step(monkeypatch, capsys, tmp_path
     assert not (tmp_path / ".sotprobe").exists()
 
 
+@pytest.mark.parametrize("verb", ["compare", "record"])
+def test_step_on_is_for_scripts(monkeypatch, capsys, tmp_path, verb):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text("def func(x): return x\ndef init(): return []\n")
+    assert run([verb, "m.py", "--step-on", "m:func"]) == 2
+    assert "error: --step-on: m.py is a case file" in capsys.readouterr().err
+    assert not (tmp_path / ".sotprobe").exists()
+
+
 def test_without_paddle_compare_says_how_to_install_it(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text("print(1)\n")
