@@ -209,9 +209,10 @@ def test_an_interrupt_says_where_the_rest_is_and_that_can_be_shown(session, monk
     ran = launch.run_job
 
     def interrupt(job, run_dir, tick=None):
+        ended = ran(job, run_dir, tick)
         if job.name == "static-0":
             raise KeyboardInterrupt
-        return ran(job, run_dir, tick)
+        return ended
 
     monkeypatch.setattr(launch, "run_job", interrupt)
     with pytest.raises(SotprobeError, match="interrupted") as caught:
