@@ -21,9 +21,8 @@ from sotprobe.capture.program import Program
 from sotprobe.errors import CaptureError, InputError
 from sotprobe.model.codec import FORMAT_VERSION
 
-SESSION = "session"
-RUN = "run"
-
+SESSION = "session.json"
+RUN = "run.json"
 RECORDS = "records.jsonl"
 EXIT = "exit.json"
 STDOUT = "stdout.txt"
@@ -71,8 +70,8 @@ class Job:
 def create_session(program: Program, cwd: str, options: Mapping[str, Any], out: Path | None = None) -> Path:
     """Make a new session directory: ``out``, or a fresh one under ``.sotprobe/`` of ``cwd``."""
     session = out_directory(out, cwd) if out else _fresh_directory(Path(cwd), Path(program.path).stem)
-    head = {"format_version": FORMAT_VERSION, "kind": SESSION, "program": _program_json(program, ()), "cwd": cwd}
-    write_json(session / "session.json", {**head, "options": dict(options), "runs": []})
+    head = {"format_version": FORMAT_VERSION, "kind": "session", "program": _program_json(program, ()), "cwd": cwd}
+    write_json(session / SESSION, {**head, "options": dict(options), "runs": []})
     return session
 
 
@@ -84,8 +83,8 @@ def create_run(session: Path, job: Job) -> Path:
     except OSError as error:
         raise _cannot_write(run_dir, error) from error
     write_job(run_dir, job)
-    listing = json.loads((session / "session.json").read_text(encoding="utf-8"))
-    write_json(session / "session.json", {**listing, "runs": [*listing["runs"], job.name]})
+    listing = json.loads((session / SESSION).read_text(encoding="utf-8"))
+    write_json(session / SESSION, {**listing, "runs": [*listing["runs"], job.name]})
     return run_dir
 
 
@@ -100,9 +99,9 @@ def create_single_run(job: Job, out: Path | None = None) -> Path:
 def write_job(run_dir: Path, job: Job) -> None:
     """Write ``run.json``; the program's own source is saved now, before anybody edits it."""
     options = {name: getattr(job.options, name) for name in Options.__dataclass_fields__}
-    head = {"format_version": FORMAT_VERSION, "kind": RUN, "mode": job.mode, "purpose": job.purpose, "round": job.round}
+    head = {"format_version": FORMAT_VERSION, "kind": "run", "mode": job.mode, "purpose": job.purpose, "round": job.round}
     body = {"program": _program_json(job.program, job.arguments), "cwd": job.cwd, "options": options}
-    write_json(run_dir / "run.json", {**head, **body, "env": dict(job.env), "python": job.python})
+    write_json(run_dir / RUN, {**head, **body, "env": dict(job.env), "python": job.python})
     save_sources(run_dir, [job.program.path])
 
 
@@ -118,41 +117,6 @@ def write_text(path: Path, text: str) -> None:
         os.replace(temporary, path)
     except OSError as error:
         raise _cannot_write(path, error) from error
-
-
-def identify(directory: str | os.PathLike[str]) -> str:
-    """``session`` or ``run``: what was saved in ``directory``.
-
-    Raises InputError when it is neither, cannot be read, or comes from a newer sotprobe.
-    """
-    directory = Path(directory)
-    if not directory.is_dir():
-        what = "is a file, not a run directory" if directory.exists() else "does not exist"
-        raise InputError(f"{directory} {what}", "give a directory that compare or record saved, e.g. under .sotprobe/")
-    for kind in (SESSION, RUN):
-        path = directory / f"{kind}.json"
-        if path.exists():
-            _check_head(path, kind)
-            return kind
-    hint = "give a directory that holds session.json or run.json"
-    raise InputError(f"{directory} is not a run directory: it has no session.json and no run.json", hint)
-
-
-def _check_head(path: Path, kind: str) -> None:
-    try:
-        head = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", "check the permissions of the directory") from error
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}", "record the program again") from error
-    if not isinstance(head, dict) or head.get("kind") != kind or not isinstance(head.get("format_version"), int):
-        raise InputError(f"{path} was not written by sotprobe", "give a directory that compare or record saved")
-    if head["format_version"] > FORMAT_VERSION:
-        raise InputError(
-            f"{path} has format version {head['format_version']}; this sotprobe reads up to {FORMAT_VERSION}",
-            "update sotprobe: pip install --upgrade sotprobe",
-            slug="newer-format",
-        )
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ _RESULT = (
         type=click.Choice(["error", "warning", "never"]),
         default="error",
         show_default=True,
-        help="Exit with 1 on findings of this severity or worse.",
+        help="Exit with 1 on findings of this severity or worse; an error is a failed mode or wrong results.",
     ),
     click.option("--quiet", "-q", is_flag=True, help="No progress and no report, only the verdict."),
 )

@@ -16,7 +16,7 @@ from sotprobe.model import Diagnosis, Run
 from sotprobe.model.run import DIAGNOSIS, DYNAMIC, PARITY, STATIC, TIMING
 from sotprobe.readers.rundir import read_run
 from sotprobe.workflows.rounds import MOST_ROUNDS, settled
-from sotprobe.workflows.show import diagnose_session, save_diagnosis
+from sotprobe.workflows.show import diagnose_session, save_diagnosis, shown
 
 MODES = (DYNAMIC, STATIC)
 DEFAULT_TIMEOUT_S = 600.0
@@ -166,7 +166,7 @@ def interrupted(directory: Path, stop: KeyboardInterrupt) -> SotprobeError:
     code = 143 if isinstance(stop, launch.Terminated) else 130
     return SotprobeError(
         "interrupted; the child was stopped",
-        f"what was recorded until then: sotprobe show {directory}",
+        f"what was recorded until then: sotprobe show {shown(directory)}",
         slug="interrupted",
         exit_code=code,
     )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sotprobe import analyze
 from sotprobe.capture import rundir
-from sotprobe.errors import InputError
 from sotprobe.model import Diagnosis
 from sotprobe.readers import rundir as reader
 from sotprobe.report import json as json_report
@@ -19,10 +18,10 @@ def show(directory: str | os.PathLike[str]) -> Diagnosis:
     """Analyse a session or a single run again.
 
     What was recorded is analysed, not the saved result, so a session that was killed half way is shown as far as it got.
-    Raises InputError when nothing in ``directory`` can be read.
+    Raises InputError when ``directory`` was not saved by sotprobe, is damaged, or was saved by a newer sotprobe.
     """
     directory = Path(directory)
-    if rundir.identify(directory) == rundir.RUN:
+    if not (directory / rundir.SESSION).is_file():
         return diagnose_run(directory)
     if not _has_records(directory) and (directory / SAVED).exists():
         return json_report.parse((directory / SAVED).read_text(encoding="utf-8"))
@@ -30,14 +29,11 @@ def show(directory: str | os.PathLike[str]) -> Diagnosis:
 
 
 def diagnose_session(session: Path) -> Diagnosis:
-    runs = reader.read_session(session)
-    if not runs:
-        raise InputError(f"nothing was recorded in {session}", "run sotprobe compare again")
-    return analyze.diagnose(runs, saved_in=_shown(session))
+    return analyze.diagnose(reader.read_session(session), saved_in=shown(session))
 
 
 def diagnose_run(run_dir: Path) -> Diagnosis:
-    return analyze.diagnose([reader.read_run(run_dir)], saved_in=_shown(run_dir))
+    return analyze.diagnose([reader.read_run(run_dir)], saved_in=shown(run_dir))
 
 
 def save_diagnosis(session: Path, diagnosis: Diagnosis) -> None:
@@ -48,8 +44,8 @@ def _has_records(session: Path) -> bool:
     return any(session.glob(f"*/{rundir.RECORDS}"))
 
 
-def _shown(directory: Path) -> str:
-    """Relative to the current directory when it lies below: shorter to read and to copy."""
+def shown(directory: Path) -> str:
+    """How a directory is named to the user: relative to the current directory when it lies below: shorter to read and to copy."""
     try:
         return str(directory.absolute().relative_to(Path.cwd()))
     except ValueError:

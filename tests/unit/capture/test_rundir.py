@@ -155,40 +155,6 @@ def test_json_is_replaced_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_a_directory_holds(tmp_path, program, job):
-    session = rundir.create_session(program, str(tmp_path), {})
-    assert rundir.identify(session) == "session"
-    assert rundir.identify(rundir.create_run(session, job)) == "run"
-
-
-BAD_HEADS = {
-    "newer": ('{"format_version": 999, "kind": "run"}', r"format version 999; this sotprobe reads up to \d+"),
-    "damaged": ('{"format_version": 1, "ki', r"run\.json is damaged"),
-    "foreign": ('{"name": "something else"}', "was not written by sotprobe"),
-    "no object": ("[1, 2]", "was not written by sotprobe"),
-    "binary": (b"\xff\xfe\x00", r"run\.json is damaged"),
-}
-
-
-@pytest.mark.parametrize(("text", "message"), BAD_HEADS.values(), ids=BAD_HEADS)
-def test_a_directory_that_cannot_be_read(tmp_path, text, message):
-    (tmp_path / "run.json").write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match=message) as caught:
-        rundir.identify(tmp_path)
-    assert caught.value.hint
-    assert caught.value.exit_code == 3
-
-
-def test_other_directories_and_files(tmp_path):
-    with pytest.raises(InputError, match=r"is not a run directory"):
-        rundir.identify(tmp_path)
-    with pytest.raises(InputError, match="does not exist"):
-        rundir.identify(tmp_path / "nowhere")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is a file"):
-        rundir.identify(tmp_path / "file")
-
-
 @pytest.mark.parametrize("size", [0, 5, 10, 18, 20, 21, 45, 400])
 @pytest.mark.parametrize("chunk", [1, 7, 1000])
 def test_a_capped_file_keeps_head_and_tail_and_counts_the_cut(tmp_path, size, chunk):

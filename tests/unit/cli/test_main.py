@@ -311,10 +311,12 @@ def test_a_report_can_be_piped_into_head(tmp_path):
         ({"m.py": "def f(:"}, ["compare", "m.py"], "error: syntax error at m.py:1: "),
         ({"m.py": "def init(): pass"}, ["record", "m.py"], "error: no callable in m.py"),
         ({}, ["compare", "."], "error: . is a directory"),
-        ({}, ["show", "gone"], "error: gone does not exist"),
-        ({"m.py": ""}, ["show", "m.py"], "error: m.py is a file, not a run directory"),
-        ({"run.json": '{"format_version": 999, "kind": "run"}'}, ["show", "."], "error: run.json has format version 999"),
-        ({"session.json": "{"}, ["show", "."], "error: session.json is damaged"),
+        ({}, ["show", "gone"], "error: There is no directory gone"),
+        ({"m.py": ""}, ["show", "m.py"], "error: There is no directory m.py"),
+        ({}, ["show", "."], "error: . is not a run directory"),
+        ({"run.json": '{"format_version": 999, "kind": "run"}'}, ["show", "."], "error: . was written in format 999"),
+        ({"run.json": "[1]"}, ["show", "."], "error: run.json has no format_version"),
+        ({"session.json": "{"}, ["show", "."], "error: session.json cannot be read"),
     ],
 )
 def test_bad_input_is_one_message_with_a_next_step(monkeypatch, capsys, tmp_path, files, arguments, message):

@@ -218,7 +218,7 @@ def test_an_interrupt_says_where_the_rest_is_and_that_can_be_shown(session, monk
     with pytest.raises(SotprobeError, match="interrupted") as caught:
         session(FINE)
     assert caught.value.exit_code == 130
-    assert caught.value.hint.endswith(f"sotprobe show {session.directory}")
+    assert caught.value.hint.endswith(": sotprobe show saved")
     show(session.directory)
     assert [Path(run.directory).name for run in session.handed] == ["dynamic-0", "static-0"]
 
