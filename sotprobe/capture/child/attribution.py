@@ -24,11 +24,11 @@ from sotprobe.capture.child.coverage import Survey
 from sotprobe.capture.child.eagerframes import EagerFrames, StaticCalls
 from sotprobe.capture.child.hostevents import HostEvents
 from sotprobe.capture.child.linetrace import make_tracer
-from sotprobe.capture.child.opjoin import Backward, Joined, LineCost, Operator, Span, join
+from sotprobe.capture.child.opjoin import Execution, Joined, LineCost, Operator, Span, join
 from sotprobe.capture.child.subgraphruns import SubgraphRuns
 from sotprobe.capture.child.timeline import Keys, Timeline
 from sotprobe.capture.child.usercode import UserCodes
-from sotprobe.paddle_compat.traits import traits
+from sotprobe.paddle_compat.traits import Traits, traits
 
 EARLY_COVERAGE = (0, 1, 2)
 EARLY_FRAMES = (1, 2)  # the last one completed is reported
@@ -48,7 +48,7 @@ class _Window:
     translations: int | None
     spans: list[Span] = field(default_factory=list)
     step_began: int | None = None
-    events: tuple[list[Operator], list[Backward]] | None = None
+    events: tuple[list[Operator], list[Execution]] | None = None
 
 
 def _harmless(method: Callable[..., None]) -> Callable[..., None]:
@@ -87,13 +87,15 @@ class Attribution:
     ):
         self._emit = emit
         self._static = mode == "static"
-        self._seen_codes = _function(seen_codes) if self._static else None
         self._windows = list(windows)
-        hooked = self._seen_codes is not None
+        hooked = seen_codes is not None and self._static
         self._translations: Callable[[], int | None] = _translate_count if hooked else lambda: None
         self._codes = UserCodes(is_user, exact_generated_lines=hooked)
         self._keys = Keys()
         self._calls = StaticCalls()
+        self._frames: EagerFrames | None = None
+        if hooked:
+            self._frames = EagerFrames(self._codes, self._calls, _function(seen_codes), _always_compiled)
         self._tracer = make_tracer(self._codes, self._note)
         self._events = HostEvents(self._give_way)
         self._runs = SubgraphRuns(self._static)
@@ -103,6 +105,7 @@ class Attribution:
         self._translated_before: int | None = None
         self._last_step = -1
         self._windows_done = 0
+        self._refused_window: int | None = None
         self._closed = False
         _stop_in_forked_children(self)
 
@@ -173,8 +176,9 @@ class Attribution:
 
     def _begin_survey(self, index: int) -> None:
         frames = None
-        if self._seen_codes is not None and index in EARLY_FRAMES + LATE:
-            frames = EagerFrames(self._codes, self._calls, self._seen_codes)
+        if self._frames is not None and index in EARLY_FRAMES + LATE:
+            frames = self._frames
+            frames.begin_step()
         self._survey = Survey(frames)
         self._tracer.start(self._survey)
 
@@ -184,7 +188,7 @@ class Attribution:
         self._emit("coverage", step=index, simulated=False, lines=survey.coverage.rows())
         if survey.frames is None:
             return
-        records = list(survey.frames.records(sot_supported=_sot_supported()))
+        records = survey.frames.end_step(sot_supported=_traits().sot_supported)
         if index in EARLY_FRAMES:
             self._early_frames = (index, records)
             if index == EARLY_FRAMES[-1]:
@@ -210,9 +214,11 @@ class Attribution:
         if translated and index < start + _PATIENCE:
             return
         if not self._events.start():
+            if self._refused_window != start:
+                self._refused_window = start
+                self._note(f"step {index}: the program's own paddle.profiler is alive: time cannot be attributed to lines")
             if index >= start + _PATIENCE:
                 self._windows.pop(0)
-            self._note(f"step {index}: time was not attributed to lines: the program's own paddle.profiler is alive")
             return
         self._windows.pop(0)
         timeline = Timeline(self._codes, self._keys, self._calls.inside)
@@ -234,7 +240,7 @@ class Attribution:
         window, self._window = self._window, None
         self._tracer.stop()
         forwards = self._runs.end()
-        operators, backwards = window.events if window.events is not None else self._events.stop()
+        operators, executions = window.events if window.events is not None else self._events.stop()
         if not window.spans:
             return
         joined = join(
@@ -243,7 +249,7 @@ class Attribution:
             threading.get_native_id(),
             window.spans,
             operators,
-            backwards,
+            executions,
             forwards,
         )
         self._windows_done += 1
@@ -315,14 +321,24 @@ def _translate_count() -> int:
     return translate_count()
 
 
-def _sot_supported() -> bool:
+def _always_compiled(code: CodeType) -> bool:
+    """Whether every cache entry of the code is a translation, in a Paddle that stops using them (traits)."""
+    if not _traits().late_entry_goes_eager:
+        return False
+    from sotprobe.paddle_compat.hooks.access import max_cache_size, module
+
+    entries = module("executor_cache").OpcodeExecutorCache().cache.get(code, ())
+    return 0 < len(entries) < max_cache_size() and all(custom.code is not None for custom, _ in entries)
+
+
+def _traits() -> Traits:
     import paddle
 
-    return traits(paddle.__version__, platform.python_version()).sot_supported
+    return traits(paddle.__version__, platform.python_version())
 
 
-def _function(seen_codes: Any) -> Callable[[], Mapping[CodeType, int]] | None:
-    if seen_codes is None or callable(seen_codes):
+def _function(seen_codes: Any) -> Callable[[], Mapping[CodeType, int]]:
+    if callable(seen_codes):
         return seen_codes
     return lambda: dict(seen_codes)
 

@@ -23,41 +23,34 @@ EXCEPTION_TABLE = "exception-table"
 CALLED_FROM_GENERATOR = "called-from-generator"
 HOOK_OFF = "hook-off"
 WITHOUT_GRAPH = "without-graph"
+TOO_SMALL = "too-small"
 PYTHON_TOO_NEW = "python-too-new"
 
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SUSPENDABLE = _COROUTINE | inspect.CO_GENERATOR
-# After so many callbacks without a graph SOT leaves a code object alone (eval_frame.c, Paddle 2.6-3.3).
-_WITHOUT_GRAPH_AFTER = 10
-# Break calls go through a function of SOT's own, NullVariable.__call__; it can lose the hook as any other can.
-_SOT_FILES = os.path.join("paddle", "jit", "sot", "opcode_translator", "")
+# Up to Python 3.12 break calls go through a Python function of SOT's, NullVariable.__call__.
+_TRAMPOLINE_FILES = os.path.join("paddle", "jit", "sot", "opcode_translator", "")
+_SOT_FILES = os.path.join("paddle", "jit", "sot", "")
+_CALLBACK = "eval_frame_callback"
 
-_CodeKey = tuple[str, int, str]
+CodeKey = tuple[str, int, str]
 
 
 class Started:
-    """Starts of a user frame as itself: how often, and where from the first time.
+    """Starts of a user frame, as itself or compiled: how often, and where from the first time.
 
     Not a dataclass: SOT would translate the generated constructor, whose code is in no file that could be skipped.
     """
 
-    __slots__ = ("by_sot", "called_from", "caller", "count", "in_generator", "in_thread", "user")
+    __slots__ = ("called_from", "caller", "count", "in_generator", "in_thread", "trampoline", "user")
 
-    def __init__(
-        self,
-        user: UserCode,
-        caller: UserCode | None,
-        called_from: dict[str, object] | None,
-        by_sot: bool,
-        in_generator: bool,
-        in_thread: bool,
-    ):
+    def __init__(self, user: UserCode, in_thread: bool):
         self.user = user
-        self.caller = caller
-        self.called_from = called_from
-        self.by_sot = by_sot  # its immediate caller is SOT's, or SOT wrote it
-        self.in_generator = in_generator
         self.in_thread = in_thread
+        self.caller: UserCode | None = None  # the innermost user frame around it
+        self.called_from: dict[str, object] | None = None
+        self.trampoline = False  # between the two there is SOT's function for break calls
+        self.in_generator = False
         self.count = 0
 
 
@@ -100,112 +93,136 @@ def _ident(thread: threading.Thread) -> int | None:
 
 
 class EagerFrames:
-    """Collects started frames during one step; ``seen_codes()`` counts SOT's callbacks by code object."""
+    """Collects started frames, one step after another.
 
-    def __init__(self, codes: UserCodes, calls: StaticCalls, seen_codes: Callable[[], Mapping[CodeType, int]]):
+    ``seen_codes()`` counts SOT's callbacks by code object; ``always_compiled(code)`` says that SOT has translations of the
+    code that it must have used.
+    """
+
+    def __init__(
+        self,
+        codes: UserCodes,
+        calls: StaticCalls,
+        seen_codes: Callable[[], Mapping[CodeType, int]],
+        always_compiled: Callable[[CodeType], bool] = lambda code: False,
+    ):
         self._codes = codes
         self._calls = calls
         self._seen_codes = seen_codes
-        self._seen_before = seen_codes()
+        self._always_compiled = always_compiled
+        self._seen_before: Mapping[CodeType, int] = {}
         self._seen_after: Mapping[CodeType, int] = {}
-        self._started: dict[tuple[int, int, bool], Started] = {}
-        self._compiled: Counter[_CodeKey] = Counter()
+        self._started: dict[tuple[int, int, bool], Started | None] = {}
+        self._compiled: Counter[CodeKey] = Counter()
+        # (caller, callee) that SOT was shown in an earlier step
+        self._shown_pairs: set[tuple[CodeKey, CodeKey]] = set()
+
+    def begin_step(self) -> None:
+        self._seen_before = self._seen_codes()
+        self._started = {}
+        self._compiled.clear()
 
     def enter(self, user: UserCode, frame: FrameType) -> None:
         """A user frame begins to run; counted when it starts below a to_static call."""
         if not self._calls.covers_this_thread() or not user.starts(frame):
             return
-        if user.compiled:
-            self._compiled[_origin(user)] += 1
-            return
         caller = frame.f_back
         key = (id(user.code), id(caller.f_code) if caller is not None else 0, self._calls.in_other_thread())
-        started = self._started.get(key)
+        if key not in self._started:
+            self._started[key] = self._first(user, caller)
+        started = self._started[key]
         if started is None:
-            started = self._started[key] = self._first(user, frame)
+            return
         started.count += 1
+        if user.compiled:
+            self._compiled[_origin(user)] += 1
 
-    def records(self, *, sot_supported: bool = True) -> Iterator[dict[str, object]]:
-        """The fields of an ``eager-frame`` record for each frame and reason, without step and phase."""
+    def end_step(self, *, sot_supported: bool = True) -> list[dict[str, object]]:
+        """The fields of an ``eager-frame`` record for each frame and reason, without step and phase.
+
+        Rests of functions that SOT was shown and let run are left out: its own records say why.
+        """
         self._seen_after = self._seen_codes()
-        merged: dict[tuple[_CodeKey, str], dict[str, object]] = {}
-        for started in self._started.values():
+        merged: dict[tuple[CodeKey, str], dict[str, object]] = {}
+        for started in self._frames():
             user = started.user
-            seen = self._was_shown(user)
-            why = self._why(started, seen) if sot_supported else PYTHON_TOO_NEW
-            fields = merged.get((_origin(user), why))
-            if fields is None:
-                merged[_origin(user), why] = {
+            if user.compiled:
+                continue
+            why = self._why(started) if sot_supported else PYTHON_TOO_NEW
+            if user.resume and why == SEEN:
+                continue
+            fields = merged.setdefault(
+                (_origin(user), why),
+                {
                     "path": user.path,
                     "line": user.line,
                     "function": user.function,
                     "raw": user.raw,
-                    "count": started.count,
+                    "count": 0,
                     "why": why,
                     "called_from": started.called_from,
-                    "seen": seen,
-                }
-            else:
-                fields["count"] += started.count  # type: ignore[operator]
-        yield from merged.values()
+                    "seen": self._was_shown(user),
+                },
+            )
+            fields["count"] += started.count  # type: ignore[operator]
+        for started in self._frames():
+            if started.caller is not None and (started.user.compiled or self._was_shown(started.user)):
+                self._shown_pairs.add((_origin(started.caller), _origin(started.user)))
+        return list(merged.values())
 
-    def _first(self, user: UserCode, frame: FrameType) -> Started:
-        caller = frame.f_back
-        above = None
-        in_generator = False
+    def _frames(self) -> Iterator[Started]:
+        return (started for started in self._started.values() if started is not None)
+
+    def _first(self, user: UserCode, caller: FrameType | None) -> Started | None:
+        """None when SOT itself runs the frame, while it translates or checks guards."""
+        started = Started(user, self._calls.in_other_thread())
         for outer in self._calls.frames_below(caller):
-            in_generator = in_generator or bool(outer.f_code.co_flags & _SUSPENDABLE)
-            if above is None and (found := self._codes.find(outer.f_code)) is not None:
-                above = (found, outer)
-        site = None
-        if above is not None:
-            site = {"path": above[0].path, "line": above[0].line_of(above[1]), "function": above[0].function}
-        by_sot = caller is not None and (
-            _SOT_FILES in caller.f_code.co_filename or (above is not None and above[1] is caller and above[0].compiled)
-        )
-        return Started(user, above[0] if above else None, site, by_sot, in_generator, self._calls.in_other_thread())
-
-    def _callbacks(self, user: UserCode) -> int:
-        return self._seen_after.get(user.code, 0) - self._seen_before.get(user.code, 0)
+            code = outer.f_code
+            if code.co_name == _CALLBACK and _SOT_FILES in code.co_filename:
+                return None
+            started.in_generator = started.in_generator or bool(code.co_flags & _SUSPENDABLE)
+            if started.caller is not None:
+                continue
+            started.trampoline = started.trampoline or _TRAMPOLINE_FILES in code.co_filename
+            started.caller = self._codes.find(code)
+            if started.caller is not None:
+                started.called_from = {
+                    "path": started.caller.path,
+                    "line": started.caller.line_of(outer),
+                    "function": started.caller.function,
+                }
+        return started
 
     def _was_shown(self, user: UserCode) -> bool:
         """Whether SOT was shown frames of this code that then ran as themselves."""
-        return self._callbacks(user) > self._compiled[_origin(user)]
+        shown = self._seen_after.get(user.code, 0) - self._seen_before.get(user.code, 0)
+        return shown > self._compiled[_origin(user)]
 
-    def _why(self, started: Started, seen: bool) -> str:
-        code = started.user.code
+    def _why(self, started: Started) -> str:
+        user, caller = started.user, started.caller
         if started.in_thread:
             return THREAD
-        if code.co_flags & _COROUTINE:
+        if user.code.co_flags & _COROUTINE:
             return COROUTINE
-        if code.co_flags & inspect.CO_GENERATOR:
+        if user.code.co_flags & inspect.CO_GENERATOR:
             return GENERATOR
-        if seen:
-            return SEEN
-        if getattr(code, "co_exceptiontable", b""):
+        if self._was_shown(user):
+            return WITHOUT_GRAPH if self._always_compiled(user.code) else SEEN
+        if getattr(user.code, "co_exceptiontable", b""):
             return EXCEPTION_TABLE
         if started.in_generator:
             return CALLED_FROM_GENERATOR
-        return WITHOUT_GRAPH if self._lost_the_hook(started) else HOOK_OFF
-
-    def _lost_the_hook(self, started: Started) -> bool:
-        """True when the frame itself, or SOT's function that called it, was left alone for having no graph; False when
-        the hook was off already where it was called."""
-        if started.by_sot:
-            return True
-        caller = started.caller
-        if caller is not None and not caller.compiled and not self._was_shown(caller) and not _passed_over(caller):
-            return False
-        return self._seen_before.get(started.user.code, 0) >= _WITHOUT_GRAPH_AFTER
+        if started.trampoline:  # the trampoline itself is no longer looked into
+            return WITHOUT_GRAPH
+        if caller is not None and caller.compiled and not user.resume:
+            return TOO_SMALL  # compiled code replays a subgraph that was not kept
+        if caller is not None and (_origin(caller), _origin(user)) in self._shown_pairs:
+            return WITHOUT_GRAPH
+        return HOOK_OFF
 
 
-def _passed_over(user: UserCode) -> bool:
-    """Frames of this code never reach SOT, but what they call does."""
-    return bool(getattr(user.code, "co_exceptiontable", b"")) or bool(user.code.co_flags & _SUSPENDABLE)
-
-
-def _origin(user: UserCode) -> _CodeKey:
-    """What SOT compiled, for compiled code, or the code itself."""
+def _origin(user: UserCode) -> CodeKey:
+    """Identifies the code that SOT compiled, for compiled code, or the code itself."""
     if not user.compiled:
         return user.path, user.line, user.raw
     rest = user.raw.removeprefix("#")

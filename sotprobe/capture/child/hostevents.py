@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sotprobe.capture.child.opjoin import Backward, Operator
+from sotprobe.capture.child.opjoin import Execution, Operator
 
 _HOST = 1  # ProfilerOptions.trace_switch: host events only
 _EAGER_SUFFIX = " dygraph"
@@ -47,17 +47,17 @@ class HostEvents:
         self._wrap()
         return True
 
-    def stop(self) -> tuple[list[Operator], list[Backward]]:
+    def stop(self) -> tuple[list[Operator], list[Execution]]:
         """The events recorded; nothing of the profiler stays alive."""
         profiler, self._profiler = self._profiler, None
         self._unwrap()
         result = profiler.stop()
         operators: list[Operator] = []
-        backwards: list[Backward] = []
+        executions: list[Execution] = []
         for thread, root in result.get_data().items():
             for node in root.children_node:
-                _collect(node, thread, operators, backwards)
-        return operators, backwards
+                _collect(node, thread, operators, executions)
+        return operators, executions
 
     def discard(self) -> None:
         """Stop and forget."""
@@ -88,7 +88,7 @@ class HostEvents:
             profiler_class.__init__ = original
 
 
-def _collect(top: Any, thread: int, operators: list[Operator], backwards: list[Backward]) -> None:
+def _collect(top: Any, thread: int, operators: list[Operator], executions: list[Execution]) -> None:
     """Add every operator below ``top``, an event without parent.
 
     The backward run of a subgraph is a gradient node that runs the executor; its class is called differently in every
@@ -100,16 +100,19 @@ def _collect(top: Any, thread: int, operators: list[Operator], backwards: list[B
         node, compiled = waiting.pop()
         name = node.name
         children = node.children_node
+        if name == _EXECUTOR_RUN:
+            if not compiled:
+                executions.append(Execution(node.start_ns, node.end_ns - node.start_ns, thread, backward=False))
+            compiled = True
         if node.type.name == "Operator":
             inner = sum(child.end_ns - child.start_ns for child in _operators_below(children))
             runs_executor = name.startswith(_GRAD_NODE) and any(child.name == _EXECUTOR_RUN for child in children)
             if runs_executor:
-                backwards.append(Backward(node.start_ns, node.end_ns - node.start_ns, thread))
+                executions.append(Execution(node.start_ns, node.end_ns - node.start_ns, thread, backward=True))
             own = compiled or runs_executor or name.startswith(_COMPILED_PREFIXES)
             duration = max(node.end_ns - node.start_ns - inner, 0)
             operators.append(Operator(name.removesuffix(_EAGER_SUFFIX), node.start_ns, duration, thread, own))
             compiled = compiled or runs_executor
-        compiled = compiled or name == _EXECUTOR_RUN
         waiting.extend((child, compiled) for child in children)
 
 

@@ -12,6 +12,8 @@ from sotprobe.capture.child.timeline import Key, Keys, Line, SubgraphRun, Track
 
 Span = tuple[int, int]
 
+WHOLE_PROGRAM = "program"  # what full_graph=True compiled: it has no subgraph of SOT
+
 
 class Operator(NamedTuple):
     """An operator event. ``self_ns`` is without the operators that ran inside it. ``compiled``: part of a subgraph."""
@@ -23,12 +25,13 @@ class Operator(NamedTuple):
     compiled: bool
 
 
-class Backward(NamedTuple):
-    """The backward run of a subgraph, with everything inside it."""
+class Execution(NamedTuple):
+    """A run of Paddle's executor: a subgraph forward, or backward with its whole gradient node."""
 
     start_ns: int
     duration_ns: int
     thread: int
+    backward: bool
 
 
 @dataclass
@@ -85,12 +88,13 @@ def join(
     owner: int,
     spans: Sequence[Span],
     operators: Iterable[Operator],
-    backwards: Iterable[Backward] = (),
+    executions: Iterable[Execution] = (),
     forwards: Sequence[tuple[int, str]] = (),
 ) -> Joined:
     """Totals over the steps ``spans`` ((start, end) in the clock of the tracks, in order) of the thread ``owner``.
 
-    ``forwards`` are the ends of those subgraph runs that built a node for the backward pass, in order.
+    ``forwards`` are (end, name) of those subgraph runs that built a node for the backward pass, in order. Executions
+    outside the subgraph runs of the tracks belong to ``WHOLE_PROGRAM``.
     """
     result = Joined()
     for thread, track in tracks.items():
@@ -98,7 +102,8 @@ def join(
     for operator in operators:
         if _inside(spans, operator.start_ns):
             _add_operator(result, tracks, keys, operator)
-    _add_backwards(result, tracks, keys, spans, backwards, forwards)
+    inside = [execution for execution in sorted(executions) if _inside(spans, execution.start_ns)]
+    _add_executions(result, tracks, keys, inside, forwards)
     return result
 
 
@@ -149,36 +154,39 @@ def _add_operator(result: Joined, tracks: Mapping[int, Track], keys: Keys, opera
         _line(result, key).add(operator)
 
 
-def _add_backwards(
+def _add_executions(
     result: Joined,
     tracks: Mapping[int, Track],
     keys: Keys,
-    spans: Sequence[Span],
-    backwards: Iterable[Backward],
+    executions: Sequence[Execution],
     forwards: Sequence[tuple[int, str]],
 ) -> None:
     """The backward pass visits subgraphs in the reverse order of their forward runs.
 
-    Its time is taken off the line (``loss.backward()``, say) that was running meanwhile.
+    The time of an execution is taken off the line (``loss.backward()``, say) that was running meanwhile.
     """
     waiting: list[str] = []
     position = 0
-    for backward in sorted(backwards):
-        if not _inside(spans, backward.start_ns):
+    for execution in executions:
+        track = tracks.get(execution.thread)
+        key = None if track is None else _key_at(track, keys, execution.start_ns)
+        if track is not None and not isinstance(key, SubgraphRun):
+            _line(result, key).wall_ns -= execution.duration_ns
+        if not execution.backward:
+            if not isinstance(key, SubgraphRun):
+                cost = result.subgraphs.setdefault(WHOLE_PROGRAM, SubgraphCost())
+                cost.count += 1
+                cost.forward_ns += execution.duration_ns
+                waiting.append(WHOLE_PROGRAM)
             continue
-        while position < len(forwards) and forwards[position][0] <= backward.start_ns:
+        while position < len(forwards) and forwards[position][0] <= execution.start_ns:
             waiting.append(forwards[position][1])
             position += 1
-        track = tracks.get(backward.thread)
-        if track is not None:
-            key = _key_at(track, keys, backward.start_ns)
-            if not isinstance(key, SubgraphRun):
-                _line(result, key).wall_ns -= backward.duration_ns
         if not waiting:
             result.loose_backward += 1
             continue
         cost = result.subgraphs.setdefault(waiting.pop(), SubgraphCost())
-        cost.backward_ns = (cost.backward_ns or 0) + backward.duration_ns
+        cost.backward_ns = (cost.backward_ns or 0) + execution.duration_ns
 
 
 def _line(result: Joined, key: Key) -> LineCost:
