@@ -1,8 +1,8 @@
 """What each finding costs per step.
 
 A line's loss is its wall time in the static mode minus that of the same line in the dynamic mode, both outside subgraphs and
-without the slowdown of tracing. Each line is given to one finding only, the most specific that claims it. The time a recompile
-costs is its translations spread over the steps. What was not measured has no cost, and all costs together never exceed a step.
+without the slowdown of tracing. Each line is given to one finding only, the most specific that claims it; a finding whose lines
+all went to others costs nothing more. The time a recompile costs is its translations spread over the steps. What was not measured has no cost, and all costs together never exceed a step.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def allot(drafts: Sequence[Draft], facts: Facts) -> list[Finding]:
     for position, draft in enumerate(drafts):
         if draft.claim.guard_frames and not draft.claim.lines:
             costs[position] = guards
-    step = _step(drafts, facts)
-    return _within_step([draft.finding for draft in drafts], [costs[p] for p in range(len(drafts))], step)
+    recompiling = any(draft.claim.translation_ns is not None for draft in drafts)
+    return _price([draft.finding for draft in drafts], [costs[p] for p in range(len(drafts))], facts, recompiling=recompiling)
 
 
 def line_excess(facts: Facts) -> dict[Line, float] | None:
@@ -48,8 +48,7 @@ def _cost(claim: Claim, excess: dict[Line, float] | None, taken: set[Line]) -> f
         return claim.translation_ns
     if not claim.lines or excess is None:
         return None
-    mine = [excess[line] for line in claim.lines - taken if line in excess]
-    return max(0.0, sum(mine)) if mine else None
+    return max(0.0, sum(excess.get(line, 0.0) for line in claim.lines - taken))
 
 
 def _unclaimed_guards(drafts: Sequence[Draft], facts: Facts) -> float | None:
@@ -60,19 +59,21 @@ def _unclaimed_guards(drafts: Sequence[Draft], facts: Facts) -> float | None:
     return sum(ns for frame, ns in facts.static.guard_ns.items() if frame not in claimed)
 
 
-def _step(drafts: Sequence[Draft], facts: Facts) -> float | None:
-    """The step that costs are shares of: with recompiles going on no step is typical, so their mean."""
-    if any(draft.claim.translation_ns is not None for draft in drafts):
-        return facts.mean_step_ns
-    return facts.step_ns
+def _price(findings: list[Finding], costs: list[float | None], facts: Facts, *, recompiling: bool) -> list[Finding]:
+    """Costs as shares of the step of the run they were measured in, and in the milliseconds of a timed step.
 
-
-def _within_step(findings: list[Finding], costs: list[float | None], step: float | None) -> list[Finding]:
+    While something is recompiled over and over no step is typical: then the mean step is what they are shares of.
+    """
+    measured_in = facts.mean_step_ns if recompiling else facts.diagnosed_step_ns or facts.step_ns
+    timed = None if recompiling else facts.timed_step_ns
     total = sum(cost for cost in costs if cost is not None)
-    scale = step / total if step and total > step else 1.0
+    within = measured_in / total if measured_in and total > measured_in else 1.0
+    to_timed = timed / measured_in if timed and measured_in else 1.0
     priced = []
     for finding, cost in zip(findings, costs, strict=True):
-        scaled = None if cost is None else cost * scale
-        share = scaled / step if scaled is not None and step else None
-        priced.append(replace(finding, cost_ns=scaled, cost_share=share))
+        if cost is None:
+            priced.append(finding)
+            continue
+        share = cost * within / measured_in if measured_in else None
+        priced.append(replace(finding, cost_ns=cost * within * to_timed, cost_share=share))
     return priced

@@ -98,9 +98,17 @@ class Facts:
     @cached_property
     def step_ns(self) -> float | None:
         """What a static step takes: the timed median, else that of the untraced steps of the diagnosing run."""
-        timed = middle(step.wall_ns for run in self.runs if run.mode == STATIC and run.purpose == TIMING for step in steady_steps(run))
-        if timed is not None:
-            return timed
+        return self.timed_step_ns or self.diagnosed_step_ns
+
+    @cached_property
+    def timed_step_ns(self) -> float | None:
+        """The median steady step of the static timing runs; None when it was not timed."""
+        timing = [run for run in self.runs if (run.mode, run.purpose) == (STATIC, TIMING)]
+        return middle(step.wall_ns for run in timing for step in steady_steps(run))
+
+    @property
+    def diagnosed_step_ns(self) -> float | None:
+        """The median untraced steady step of the static diagnosing run: what its line times add up to."""
         return self.static.counts.get("untraced.step_ns") if self.static else None
 
     @cached_property

@@ -53,8 +53,7 @@ def _said(facts: Facts) -> list[LostFrame]:
     groups: dict[tuple, list[Event]] = defaultdict(list)
     for event in facts.events("fallback"):
         if event.frame is not None and event.site is not None:
-            cause, site = _blame(facts, event)
-            groups[event.frame, cause, site].append(event)
+            groups[event.frame, *_blame(facts, event)].append(event)
     return [
         LostFrame(
             frame=frame,
@@ -78,6 +77,11 @@ def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite]:
             site = SourceSite(site.path, construct.line, site.function)
             cause = _cause_of(facts, site.path, construct)
     return cause, site
+
+
+def blamed_site(facts: Facts, event: Event) -> SourceSite | None:
+    """The line a break or fallback is blamed on: the statement's own line for a with or try."""
+    return _blame(facts, event)[1] if event.site is not None else None
 
 
 def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:

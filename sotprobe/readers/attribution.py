@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
 from sotprobe.model import LineTotal, SourceSite, Step
@@ -99,12 +100,16 @@ def read_coverage(records: Records, display: Display) -> dict[int, frozenset[Sou
 def read_frame_totals(
     records: Records, frames: Frames, counts: Callable[[Step], bool], steps: tuple[Step, ...]
 ) -> tuple[dict[FrameKey, float], dict[FrameKey, float]]:
-    """Callback nanoseconds and entries per step of every frame, averaged over the steps that ``counts`` accepts."""
+    """Callback nanoseconds and entries per step of every frame, over the steps that ``counts`` accepts.
+
+    A frame's callback time is the median over steps of that of one entry, so that a step in which the machine was busy
+    elsewhere does not count.
+    """
     chosen = {step.index for step in steps if counts(step)}
     if not chosen:
         return {}, {}
-    callback: dict[FrameKey, float] = defaultdict(float)
-    entries: dict[FrameKey, float] = defaultdict(float)
+    each_ns: dict[FrameKey, list[float]] = defaultdict(list)
+    entries: dict[FrameKey, int] = defaultdict(int)
     for record in records.of("frames"):
         if record.get("step") not in chosen:
             continue
@@ -112,7 +117,9 @@ def read_frame_totals(
             frame = frames.get(item.get("code"))
             if frame is None:
                 continue
-            entries[frame.key] += (item.get("entered") or 0) / len(chosen)
-            if item.get("callback_ns") is not None:
-                callback[frame.key] += item["callback_ns"] / len(chosen)
-    return dict(callback), dict(entries)
+            entered = item.get("entered") or 0
+            entries[frame.key] += entered
+            if entered and item.get("callback_ns") is not None:
+                each_ns[frame.key].append(item["callback_ns"] / entered)
+    per_step = {frame: total / len(chosen) for frame, total in entries.items()}
+    return {frame: median(values) * per_step[frame] for frame, values in each_ns.items()}, per_step

@@ -34,10 +34,18 @@ def read_session(path: str | os.PathLike[str]) -> list[Run]:
         return [read_run(directory)]
     manifest = _manifest(directory / SESSION_FILE, "session")
     names = [name for name in manifest.get("runs", ()) if isinstance(name, str)]
-    started = [directory / name for name in names if (directory / name / RUN_FILE).is_file()]
+    started = [directory / name for name in names if _was_started(directory / name)]
     if not started:
         raise InputError(f"{directory} holds no runs.", "The session was stopped before any run began: run compare again.")
     return [read_run(run) for run in started]
+
+
+def _was_started(directory: Path) -> bool:
+    """A session that was killed leaves the directory of a child that had done nothing yet."""
+    if not (directory / RUN_FILE).is_file():
+        return False
+    records = directory / RECORDS_FILE
+    return (directory / EXIT_FILE).is_file() or (records.is_file() and records.stat().st_size > 0)
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:

@@ -12,7 +12,8 @@ from sotprobe.analyze.rules.costs import compile_cost, guard_cost
 from sotprobe.analyze.rules.divergent import mode_divergent_path
 from sotprobe.analyze.rules.eager_loop import eager_loop
 from sotprobe.analyze.rules.environment import environment
-from sotprobe.analyze.rules.lost_frames import fallback, no_grad_block, not_captured
+from sotprobe.analyze.rules.lost_frames import fallback, not_captured
+from sotprobe.analyze.rules.no_grad import no_grad_block
 from sotprobe.analyze.rules.recompiles import cache_limit, compile_limit, recompile
 from sotprobe.analyze.rules.small_graph import small_graph
 

@@ -16,8 +16,9 @@ INFO = "info"
 
 # Who gets a line's cost when several findings claim it: the most specific first.
 LOOP_LINES = 0
-BREAK_LINES = 1
-FUNCTION_LINES = 2
+BRANCH_LINES = 1
+BREAK_LINES = 2
+FUNCTION_LINES = 3
 
 # Steps without a recompile after which it counts as settled, when they are as many as those before.
 SETTLED_STEPS = 3

@@ -23,8 +23,8 @@ from sotprobe.paddle_compat import causes
 def graph_break(facts: Facts) -> Iterator[Draft]:
     """Breaks that are no reads on the host."""
     for cause, site, events in folded_breaks(facts):
-        if not causes.cause(cause).host_read:
-            yield _draft(facts, "graph-break", f"graph break: {title_of(cause)}", cause, site, events)
+        if not causes.cause(cause).host_read and cause != "no-grad":
+            yield break_draft(facts, "graph-break", f"graph break: {title_of(cause)}", cause, site, events)
 
 
 def host_sync(facts: Facts) -> Iterator[Draft]:
@@ -32,7 +32,7 @@ def host_sync(facts: Facts) -> Iterator[Draft]:
     for cause, site, events in folded_breaks(facts):
         if causes.cause(cause).host_read:
             title = f"{title_of(cause)} splits the graph"
-            yield _draft(facts, "host-sync", title, cause, site, events)
+            yield break_draft(facts, "host-sync", title, cause, site, events)
     for lost in lost_of.lost_frames(facts):
         if lost.cause in HOST_SYNC_FRAMES:
             title = f"{title_of(lost.cause)} makes {lost.frame.function} run eagerly"
@@ -43,17 +43,17 @@ def host_sync(facts: Facts) -> Iterator[Draft]:
 
 
 def folded_breaks(facts: Facts) -> list[tuple[str, SourceSite, list[Event]]]:
-    """Breaks by cause and line. Those that a fallback or a value guard at the same line stands for are left out."""
-    covered = {lost.site for lost in lost_of.lost_frames(facts) if lost.how == lost_of.SAID}
-    covered |= value_guard_sites(facts)
+    """Breaks by cause and line. Those that a lost frame or a value guard at the same line stands for are left out."""
+    covered = {lost.site for lost in lost_of.lost_frames(facts)} | value_guard_sites(facts)
     groups: dict[tuple[str, SourceSite], list[Event]] = defaultdict(list)
     for event in facts.events("break"):
-        if event.site is not None and event.site not in covered:
+        if event.site is not None and lost_of.blamed_site(facts, event) not in covered:
             groups[event.cause or "unknown", event.site].append(event)
     return [(cause, site, events) for (cause, site), events in groups.items()]
 
 
-def _draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSite, events: list[Event]) -> Draft:
+def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSite, events: list[Event]) -> Draft:
+    """A finding about a break; one that steady steps no longer reach is info."""
     frames = frozenset(key for event in events for key in resumed_frames(facts, event))
     count = _count(facts, frames)
     gone = count == 0.0

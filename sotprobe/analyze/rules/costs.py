@@ -25,7 +25,7 @@ _COMPILE_ADVICE = "It is paid once per process: compare it with how long the pro
 
 def guard_cost(facts: Facts) -> Iterator[Draft]:
     """Time in SOT's frame callback: finding the translation of a frame and checking its guards."""
-    run, step_ns = facts.static, facts.step_ns
+    run, step_ns = facts.static, facts.diagnosed_step_ns
     if run is None or not run.guard_ns or not step_ns:
         return
     total = sum(run.guard_ns.values())
@@ -35,7 +35,7 @@ def guard_cost(facts: Facts) -> Iterator[Draft]:
     lost = facts.ratio is not None and facts.ratio.confident and facts.ratio.static_over_dynamic < 1
     severity = WARNING if lost and total >= GUARD_SHARE_WARNING * step_ns else INFO
     calls = sum(run.entries.values())
-    title = f"checking guards takes {total / step_ns:.0%} of a static step"
+    title = f"checking guards takes {min(1.0, total / step_ns):.0%} of a static step"
     evidence = [
         Evidence("hooks", f"{total / 1e6:.3f} ms a step in {calls:.0f} calls of {len(run.guard_ns)} frames"),
         Evidence("hooks", f"most of it in {worst[0].function}: {run.guard_ns[worst] / 1e6:.3f} ms a step"),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sotprobe.analyze.facts import Facts, Line
-from sotprobe.analyze.rules.base import LOOP_LINES, WARNING, Claim, Draft, make
+from sotprobe.analyze.rules.base import BRANCH_LINES, WARNING, Claim, Draft, make
 from sotprobe.model import Evidence, Run, SourceSite
 
 _ADVICE = (
@@ -38,7 +38,7 @@ def mode_divergent_path(facts: Facts) -> Iterator[Draft]:
         ]
         title = "the two modes take different branches here"
         finding = make(facts, "mode-divergent-path", WARNING, title, site, evidence, advice=_ADVICE)
-        yield Draft(finding, Claim(lines=frozenset(sides["static"]), rank=LOOP_LINES))
+        yield Draft(finding, Claim(lines=frozenset(sides["static"]), rank=BRANCH_LINES))
 
 
 def _statements(facts: Facts, run: Run, steps) -> dict[Line, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.rules.base import LOOP_LINES, WARNING, Claim, Draft, make
+from sotprobe.analyze.source import Loop
 from sotprobe.model import Evidence, SourceSite
 
 # Fewer operators a step than this are not worth a finding of their own.
@@ -22,7 +23,7 @@ def eager_loop(facts: Facts) -> Iterator[Draft]:
     lines = facts.static_lines
     if lines is None:
         return
-    for (path, loop_line), body in _loops(facts).items():
+    for (path, loop), body in _loops(facts).items():
         operators: dict[str, float] = defaultdict(float)
         spent = 0.0
         for line in body:
@@ -32,8 +33,7 @@ def eager_loop(facts: Facts) -> Iterator[Draft]:
         total = sum(operators.values())
         if total < MIN_OPERATORS:
             continue
-        function = next(iter(body))
-        site = SourceSite(path, loop_line, lines[function].site.function)
+        site = SourceSite(path, loop.line, lines[body[0]].site.function)
         runs = max(lines[line].hits for line in body)
         names = sorted(operators.items(), key=lambda item: -item[1])
         evidence = [
@@ -42,19 +42,20 @@ def eager_loop(facts: Facts) -> Iterator[Draft]:
         ]
         title = f"a Python loop runs {total:.0f} eager operators in every step"
         finding = make(facts, "eager-loop", WARNING, title, site, evidence, advice=_ADVICE, count_per_step=total)
-        yield Draft(finding, Claim(lines=frozenset(body), rank=LOOP_LINES))
+        whole = frozenset((path, line) for line in range(loop.line, loop.body.last + 1))
+        yield Draft(finding, Claim(lines=whole, rank=LOOP_LINES))
 
 
-def _loops(facts: Facts) -> dict[Line, list[Line]]:
-    """Loop line -> the lines of its body that ran operators."""
-    found: dict[Line, list[Line]] = defaultdict(list)
+def _loops(facts: Facts) -> dict[tuple[str, Loop], list[Line]]:
+    """Loop -> the lines of its body that ran operators."""
+    found: dict[tuple[str, Loop], list[Line]] = defaultdict(list)
     for (path, line), total in (facts.static_lines or {}).items():
         file = facts.sources.file(path)
         if not total.operators or file is None:
             continue
         loops = [loop for loop in file.loops_at(line) if _runs_often(facts, path, loop.body.first)]
         if loops:
-            found[path, loops[-1].line].append((path, line))
+            found[path, loops[-1]].append((path, line))
     return found
 
 

@@ -1,7 +1,7 @@
-"""``not-captured``, ``fallback`` and ``no-grad-block``: functions that run eagerly although to_static was asked for.
+"""``not-captured`` and ``fallback``: functions that run eagerly although to_static was asked for.
 
-One finding for each function and line to blame. ``no-grad-block`` takes every frame lost to a ``with paddle.no_grad()``,
-whether SOT said so (Python 3.10) or not (3.11+). Formatting and logging take frames down too, but are ``host-sync``.
+One finding for each function and line to blame. Frames lost to a ``with paddle.no_grad()`` are ``no-grad-block``. Formatting and
+logging take frames down too, but are ``host-sync``.
 """
 
 from __future__ import annotations
@@ -21,24 +21,16 @@ _HARMLESS = frozenset({"zero-size", "forced"})
 
 def not_captured(facts: Facts) -> Iterator[Draft]:
     """Frames that SOT never took, without a word."""
-    for lost in _reported(facts):
+    for lost in reported(facts):
         if lost.how == SILENT and lost.cause != "no-grad":
-            yield _draft(facts, lost, "not-captured", f"{lost.frame.function} is not captured: {title_of(lost.cause)}")
+            yield lost_draft(facts, lost, "not-captured", f"{lost.frame.function} is not captured: {title_of(lost.cause)}")
 
 
 def fallback(facts: Facts) -> Iterator[Draft]:
     """Frames that SOT gave up with a FallbackError."""
-    for lost in _reported(facts):
+    for lost in reported(facts):
         if lost.how != SILENT and lost.cause != "no-grad" and lost.cause not in HOST_SYNC_FRAMES:
-            yield _draft(facts, lost, "fallback", f"{_what(lost)} runs eagerly: {title_of(lost.cause)}")
-
-
-def no_grad_block(facts: Facts) -> Iterator[Draft]:
-    """Frames lost to a with block on the gradient mode."""
-    for lost in _reported(facts):
-        if lost.cause == "no-grad":
-            title = f"the no_grad block keeps all of {lost.frame.function} from being captured"
-            yield _draft(facts, lost, "no-grad-block", title)
+            yield lost_draft(facts, lost, "fallback", f"{_what(lost)} runs eagerly: {title_of(lost.cause)}")
 
 
 def _what(lost: LostFrame) -> str:
@@ -47,15 +39,16 @@ def _what(lost: LostFrame) -> str:
     return f"all of {lost.frame.function}"
 
 
-def _reported(facts: Facts) -> Iterator[LostFrame]:
-    """Generators and frames below others matter only for the work they do; a silent frame without any is a side effect."""
+def reported(facts: Facts) -> Iterator[LostFrame]:
+    """Lost frames that matter: a silent one is a side effect unless it ran operators itself or keeps others eager."""
     for lost in lost_of.lost_frames(facts):
         silent_helper = lost.how == SILENT and not lost.below and not lost_of.has_work(facts, lost)
         if not silent_helper:
             yield lost
 
 
-def _draft(facts: Facts, lost: LostFrame, slug: str, title: str) -> Draft:
+def lost_draft(facts: Facts, lost: LostFrame, slug: str, title: str) -> Draft:
+    """A finding about a lost frame; its cost is that of the function's lines."""
     severity = INFO if lost.cause in _HARMLESS else WARNING
     evidence = [*evidence_of(lost.events), *lost_of.notes(lost)]
     finding = make(facts, slug, severity, title, lost.site, evidence, cause=lost.cause, count_per_step=lost_count(facts, lost))

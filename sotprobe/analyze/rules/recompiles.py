@@ -30,7 +30,9 @@ def recompile(facts: Facts) -> Iterator[Draft]:
         goes_on, filled = _goes_on(facts, events), _fills(facts, frame, events)
         severity = WARNING if _matters(facts, cause, frame, events) else INFO
         title = f"{frame.function if frame else 'a frame'} is recompiled: {title_of(cause)}"
-        evidence = [_summary(events, goes_on, filled), *evidence_of(events), *_breaks_at(facts, cause, site)]
+        evidence = [_summary(events, goes_on, filled), *evidence_of(events, 3), *_breaks_at(facts, cause, site)]
+        if severity == WARNING and facts.mean_step_ns:
+            evidence.append(Evidence("steps", f"with its recompiles a step took {facts.mean_step_ns / 1e6:.1f} ms on average"))
         steps = len(facts.static.steps) if facts.static else 0
         finding = make(
             facts, "recompile", severity, title, site, evidence, cause=cause,

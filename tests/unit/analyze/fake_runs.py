@@ -37,13 +37,16 @@ class FakeRun:
         (directory / "sources").mkdir()
         (directory / "sources" / "index.json").write_text(json.dumps({PATH: "0.py"}))
         (directory / "sources" / "0.py").write_text(program.text)
-        self.start()
+        self._started = False
 
     def start(self, python: str = "3.11.7", paddle: str = "3.3.1", **fields: Any) -> FakeRun:
+        self._started = True
         self.record("start", python=python, paddle=paddle, gpu_build=False, env=fields.pop("env", {}), cpu_count=2, **fields)
         return self
 
     def record(self, kind: str, **fields: Any) -> FakeRun:
+        if not self._started:
+            self.start()
         with (self.directory / "records.jsonl").open("a") as stream:
             stream.write(json.dumps({"kind": kind, **fields}) + "\n")
         return self
@@ -133,6 +136,10 @@ class Program:
         return self
 
     def diagnose(self) -> Diagnosis:
+        """Conclude; runs that nothing was said about ended by themselves."""
+        for run in self._runs:
+            if not (run.directory / "exit.json").exists():
+                run.ended()
         return diagnose([read_run(run.directory) for run in self._runs])
 
     def findings(self, *severities: str) -> list[Finding]:

@@ -99,7 +99,6 @@ class TestEnds:
 
     def test_a_child_that_never_started(self, program):
         run = program.run()
-        (run.directory / "records.jsonl").unlink()
         ended = read_run(run.exit(code=1).directory).exit
         assert (ended.reason, ended.code) == ("no-start", 1)
 
