@@ -12,8 +12,8 @@ import paddle
 FACTS = {
     "steps": 30,
     "findings": [
-        {"slug": "recompile", "cause": "value-guard", "line": "scale", "severity": "warning", "recompiles": 19},
-        {"slug": "cache-limit", "cause": "cache-size", "line": "frame", "severity": "warning"},
+        {"slug": "recompile", "cause": "float-guard", "line": "scale", "severity": "warning", "count": 0.633},
+        {"slug": "cache-limit", "cause": "cache-full", "line": "frame", "severity": "warning"},
     ],
     "static": {"recompiles": 19},
 }
@@ -21,9 +21,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def func(x, scale):  # <- frame

@@ -12,7 +12,7 @@ import paddle
 FACTS = {
     "steps": 8,
     "findings": [
-        {"slug": "recompile", "cause": "dynamic-dim", "line": "frame", "severity": "info", "recompiles": 1},
+        {"slug": "recompile", "cause": "shape-churn", "line": "first-use", "severity": "info", "count": 0.125},
     ],
     "static": {"recompiles": 1},
 }
@@ -20,12 +20,13 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)  # <- first-use
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
-def func(x):  # <- frame
+def func(x):
     return work(x)
 
 

@@ -61,7 +61,7 @@ class TestExpandReshape(unittest.TestCase):
 
     def test_train(self):
         out = self.train(to_static=True)
-        self.assertTrue(np.isfinite(out.numpy()).all())
+        np.testing.assert_array_equal(np.isfinite(out.numpy()), True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import paddle
 FACTS = {
     "steps": 8,
     "findings": [
-        {"slug": "recompile", "cause": "value-guard", "line": "scale", "severity": "warning", "recompiles": 7},
+        {"slug": "recompile", "cause": "float-guard", "line": "scale", "severity": "warning", "count": 0.875},
     ],
     "static": {"recompiles": 7},
 }
@@ -20,9 +20,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def func(x, scale):

@@ -11,9 +11,9 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "host-sync", "cause": "numpy", "line": "numpy", "severity": "warning", "count": 1.0},
+        {"slug": "host-sync", "cause": "numpy-read", "line": "numpy", "severity": "warning", "count": 1.0},
         {"slug": "host-sync", "cause": "item", "line": "item", "severity": "warning", "count": 1.0, "paddle": ">=3.2"},
-        {"slug": "host-sync", "cause": "float", "line": "float", "severity": "warning", "count": 1.0},
+        {"slug": "host-sync", "cause": "float-read", "line": "float", "severity": "warning", "count": 1.0},
         {"slug": "host-sync", "cause": "print", "line": "print", "severity": "warning", "count": 1.0},
     ],
     "static": [{"paddle": ">=3.2", "recompiles": 0, "breaks": 4}],
@@ -22,9 +22,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def func(x):

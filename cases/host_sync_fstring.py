@@ -11,7 +11,7 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "host-sync", "cause": "format", "line": "f-string", "severity": "warning", "count": 1.0},
+        {"slug": "host-sync", "cause": "f-string", "line": "f-string", "severity": "warning", "count": 1.0},
     ],
     "static": {"subgraphs": 1, "fallbacks": 1},
 }
@@ -19,9 +19,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def func(x):

@@ -12,13 +12,12 @@ import paddle
 FACTS = {
     "steps": 8,
     "findings": [
-        {"slug": "host-sync", "cause": "item", "line": "item", "severity": "warning", "count": 1.0, "paddle": ">=3.2"},
         {
             "slug": "recompile",
             "cause": "value-guard",
-            "line": "use",
+            "line": "item",
             "severity": "warning",
-            "recompiles": 7,
+            "count": 0.875,
             "paddle": ">=3.2",
         },
     ],
@@ -31,15 +30,16 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def func(x):
     x = work(x)
     scale = x.mean().item()  # <- item
-    return work(x * scale)  # <- use
+    return work(x * scale)
 
 
 def init(step):

@@ -12,16 +12,17 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "no-grad-block", "cause": None, "line": "no-grad", "severity": "warning", "count": 1.0},
+        {"slug": "no-grad-block", "cause": "no-grad", "line": "no-grad", "severity": "warning", "count": 1.0},
     ],
 }
 
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 class Net(paddle.nn.Layer):

@@ -1,7 +1,8 @@
 """A frame that runs with the hook off for everything beneath it (``psdb.fallback(recursive=True)``, Paddle 3.2+).
 
 The helper is a perfectly capturable function; it runs eagerly only because of its caller. The same happens without a
-request when a captured exception or a graph that is too small ends the translation of a caller.
+request when a captured exception or a graph that is too small ends the translation of a caller. The program asked for it,
+so it is told and not warned of; what ran eagerly beneath is counted.
 """
 
 import unittest
@@ -14,21 +15,21 @@ FACTS = {
     "steps": 6,
     "requires": {"paddle": ">=3.2"},
     "findings": [
-        {"slug": "fallback", "cause": "forced", "line": "fallback", "severity": "warning", "count": 1.0},
-        {"slug": "not-captured", "cause": "hook-off", "line": "helper", "severity": "warning", "count": 1.0},
+        {"slug": "fallback", "cause": "forced", "line": "fallback", "severity": "info", "count": 1.0},
     ],
-    "static": {"subgraphs": 0, "fallbacks": 1},
+    "static": {"subgraphs": 0, "fallbacks": 1, "not_captured": 2},
 }
 
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
-def helper(x):  # <- helper
+def helper(x):
     x = work(x)
     return work(x)
 

@@ -15,7 +15,7 @@ FACTS = {
     "findings": [
         {
             "slug": "not-captured",
-            "cause": "exception-table",
+            "cause": "with-block",
             "line": "with-block",
             "severity": "warning",
             "count": 1.0,
@@ -39,9 +39,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 class Stage:

@@ -13,8 +13,8 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "graph-break", "cause": "print", "line": "prints", "severity": "warning", "count": 10.0},
-        {"slug": "graph-break", "cause": "print", "line": "print-inside", "severity": "warning"},
+        {"slug": "host-sync", "cause": "print", "line": "prints", "severity": "warning", "count": 10.0},
+        {"slug": "host-sync", "cause": "print", "line": "print-inside", "severity": "warning"},
         {
             "slug": "not-captured",
             "cause": "without-graph",
@@ -35,9 +35,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def helper(x):  # <- helper

@@ -11,7 +11,14 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "graph-break", "cause": "shape-op", "line": "int-of-shape", "severity": "warning", "count": 1.0},
+        {
+            "slug": "host-sync",
+            "cause": "int-read",
+            "line": "int-of-shape",
+            "severity": "warning",
+            "count": 1.0,
+            "advice": ".shape[i]",
+        },
     ],
     "static": {"subgraphs": 2, "breaks": 1},
 }
@@ -19,9 +26,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 def func(x):

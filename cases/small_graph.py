@@ -12,7 +12,7 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "small-graph", "cause": None, "line": "first-operator", "severity": "info"},
+        {"slug": "small-graph", "cause": "too-small", "line": "first-operator", "severity": "info"},
     ],
     "static": {"subgraphs": 0, "breaks": 0, "fallbacks": 0},
 }

@@ -11,7 +11,7 @@ import paddle
 FACTS = {
     "steps": 8,
     "findings": [
-        {"slug": "recompile", "cause": "train-eval", "line": "frame", "severity": "info", "recompiles": 1},
+        {"slug": "recompile", "cause": "training-toggle", "line": "layers", "severity": "info", "count": 0.125},
     ],
     "static": {"recompiles": 1},
 }
@@ -19,9 +19,10 @@ FACTS = {
 
 def work(x):
     """Twelve operators: a subgraph made of it is larger than MIN_GRAPH_SIZE (10)."""
-    for _ in range(4):
-        x = paddle.tanh(x * 0.5 + 0.25)
-    return x
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    x = paddle.tanh(x * 0.5 + 0.25)
+    return paddle.tanh(x * 0.5 + 0.25)
 
 
 class Net(paddle.nn.Layer):
@@ -30,8 +31,8 @@ class Net(paddle.nn.Layer):
         self.fc = paddle.nn.Linear(8, 8)
         self.drop = paddle.nn.Dropout(0.5)
 
-    def forward(self, x):  # <- frame
-        return work(self.drop(self.fc(x)))
+    def forward(self, x):
+        return work(self.drop(self.fc(x)))  # <- layers
 
 
 NET = Net()

@@ -13,7 +13,8 @@ A case is read, not imported: FACTS is a literal, and a line is named by the com
     }
 
 A finding has ``slug``, ``severity``, ``cause`` (left out: any), ``line`` (name of a line; left out: no site asked for),
-``count`` (per step). It, and an entry of ``static``, may be bound to versions: ``"python": ">=3.11,<3.13"``, ``"paddle": ">=3.2"``.
+``count`` (per step), ``advice`` (words of it). It, and an entry of ``static``, may be bound to versions:
+``"python": ">=3.11,<3.13"``, ``"paddle": ">=3.2"``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ import pytest
 from runs import Made, paddle_version
 
 Facts = Mapping[str, Any]
+
+_FACTS = {"steps", "window", "requires", "findings", "may", "absent", "static", "parity"}
+_FINDING = {"slug", "severity", "cause", "line", "count", "advice", "python", "paddle"}
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt, "==": operator.eq}
 _VERSIONS = ("python", "paddle")
@@ -69,6 +73,7 @@ def _compares(version: str, condition: str) -> bool:
 
 def check(made: Made, facts: Facts, lines: Mapping[str, int]) -> None:
     """Fail when the result is not what the facts say."""
+    _check_words(facts)
     expected = [entry for entry in facts["findings"] if holds(entry)]
     unexplained = list(made.findings)
     for entry in expected:
@@ -76,7 +81,7 @@ def check(made: Made, facts: Facts, lines: Mapping[str, int]) -> None:
         assert found, f"no {describe(entry, lines)}\n{page(made)}"
         assert len(found) == 1, f"{len(found)} times {describe(entry, lines)}\n{page(made)}"
         unexplained.remove(found[0])
-        _check_count(made, found[0], entry)
+        _check_details(made, found[0], entry)
     allowed = set(facts.get("may", ()))
     extra = [finding for finding in unexplained if finding["severity"] != "info" and finding["slug"] not in allowed]
     assert not extra, f"not expected: {[summary(finding) for finding in extra]}\n{page(made)}"
@@ -84,6 +89,13 @@ def check(made: Made, facts: Facts, lines: Mapping[str, int]) -> None:
         assert not made.of(slug), f"{slug} must not be found\n{page(made)}"
     _check_static(made, facts)
     _check_parity(made, facts)
+
+
+def _check_words(facts: Facts) -> None:
+    """A misspelt fact would never be looked at."""
+    assert set(facts) <= _FACTS, set(facts) - _FACTS
+    for entry in facts["findings"]:
+        assert set(entry) <= _FINDING, set(entry) - _FINDING
 
 
 def _matches(finding: Mapping[str, Any], entry: Mapping[str, Any], lines: Mapping[str, int]) -> bool:
@@ -100,9 +112,11 @@ def line_of(entry: Mapping[str, Any], lines: Mapping[str, int]) -> int | None:
     return lines[line] if isinstance(line, str) else line
 
 
-def _check_count(made: Made, finding: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
+def _check_details(made: Made, finding: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
     if "count" in entry:
         assert finding["count_per_step"] == pytest.approx(entry["count"], abs=0.01), f"{summary(finding)}\n{page(made)}"
+    if "advice" in entry:
+        assert entry["advice"] in finding["advice"], f"{finding['advice']}\n{page(made)}"
 
 
 def _check_static(made: Made, facts: Facts) -> None:
@@ -143,7 +157,7 @@ def page(made: Made) -> str:
         [
             f"command: sotprobe {' '.join(made.ask.command(made.directory)[3:])}",
             f"verdict: {made.result['verdict']['slug']}: {made.result['verdict']['text']}",
-            f"static: {({name: static.get(name) for name in counts})}",
+            "static: " + ", ".join(f"{static.get(name)} {name}" for name in counts),
             *_listed("findings", (summary(finding) for finding in made.findings)),
         ]
     )

@@ -3,6 +3,8 @@
 import paddle
 from vision_training import CLASSES, images, loss, optimizer
 
+__all__ = ["init", "loss", "model", "optimizer"]
+
 
 def model():
     return paddle.vision.models.LeNet(num_classes=CLASSES)

@@ -3,6 +3,8 @@
 import paddle
 from vision_training import CLASSES, images, loss, optimizer
 
+__all__ = ["init", "loss", "model", "optimizer"]
+
 
 def model():
     return paddle.vision.models.squeezenet1_1(num_classes=CLASSES)

@@ -6,6 +6,8 @@ Given to to_static directly, only the Sequential blocks of a paddle.vision model
 import paddle
 from vision_training import CLASSES, images, loss, optimizer
 
+__all__ = ["init", "loss", "model", "optimizer"]
+
 
 class Classifier(paddle.nn.Layer):
     def __init__(self):
