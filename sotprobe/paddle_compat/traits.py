@@ -101,8 +101,9 @@ class Traits:
         return self.paddle >= (3, 2)
 
     @property
-    def int_attribute_is_guarded(self) -> bool:
-        """A counter kept as an ``int`` attribute of ``self`` recompiles for every value; 3.0 made it symbolic (run)."""
+    def global_object_counter_is_guarded(self) -> bool:
+        """An ``int`` attribute of an object reached through a global (``NET.n += 1``) recompiles for every value. On ``self``,
+        and in 3.0 in both cases, it becomes symbolic after one recompile (run)."""
         return self.paddle >= (3, 2)
 
     # ---- frames SOT never sees

@@ -67,13 +67,33 @@ def _reason(error: BaseException) -> str | None:
     return None if reason is None else type(reason).__name__
 
 
+def python_cause(error: BaseException) -> BaseException:
+    """The exception at the bottom of ``raise … from …``: InnerError wraps what really went wrong, with its traceback."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def error_text(error: BaseException) -> str:
+    """What an error says, with its class unless it is one of SOT's own that carries a sentence.
+
+    An exception of the user's code that SOT caught (``SotCapturedKeyError``) is told as the user's own.
+    """
+    cause = python_cause(error)
+    exceptions = module("exceptions")
+    captured = getattr(exceptions, "SotCapturedException", ())  # since Paddle 3.2
+    if isinstance(cause, captured):
+        return f"{type(cause).__name__.removeprefix('SotCaptured')}: {cause}"
+    return str(cause) if isinstance(cause, exceptions.SotErrorBase) else f"{type(cause).__name__}: {cause}"
+
+
 def root_cause(error: BaseException) -> Cause:
     """Follow the chain of SOT's errors to the first; the reason is that of the first error that has one."""
     chain = _chain(error)
     root = chain[-1]
     reasons = [reason for link in reversed(chain) if (reason := _reason(link)) is not None]
     stacks = [stack for link in reversed(chain) if (stack := getattr(link, _STACK, []))]
-    return Cause(reasons[0] if reasons else None, str(root), stacks[0] if stacks else [])
+    return Cause(reasons[0] if reasons else None, error_text(root), stacks[0] if stacks else [])
 
 
 def _how(commit: str, cause: Cause) -> str:
@@ -98,7 +118,7 @@ def _line_of_global(code: CodeType, name: str) -> int:
 
 
 class Breaks:
-    """Emits ``break`` and ``fallback`` records; ``translation`` tells what became of the current translation."""
+    """Emits ``break`` and ``fallback`` records. ``final_error`` is what the current translation gave up with."""
 
     def __init__(self, session: Session, watch: Watch):
         self._session = session

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from sotprobe.paddle_compat.hooks.access import module
-from sotprobe.paddle_compat.hooks.breaks import Breaks
+from sotprobe.paddle_compat.hooks.breaks import Breaks, error_text
 from sotprobe.paddle_compat.hooks.guards import GuardSites, failed_guards
 from sotprobe.paddle_compat.hooks.session import Session
 from sotprobe.paddle_compat.hooks.watch import Watch
@@ -90,13 +90,19 @@ class Frames:
         self._guards: list[dict[str, str | None]] = []
         self._not_guarding_ns = 0  # translation and analysis inside the current callback
         self._translation_ns = 0  # of the last translation
+        self._given_up: list[Callable[[], None]] = []
         self.translating: CodeType | None = None
+        self.translations = 0
 
     def install(self) -> None:
         cache = module("executor_cache")
         self._watch.replace(module("translate"), "eval_frame_callback", self._callback)
         self._watch.replace(cache.OpcodeExecutorCache, "lookup", self._lookup)
         self._watch.replace(cache, "start_translate", self._translate)
+
+    def when_given_up(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` when a translation ends without code of its own."""
+        self._given_up.append(listener)
 
     def end_step(self, index: int) -> None:
         """Emit the counts since the last step and start again."""
@@ -120,9 +126,10 @@ class Frames:
             counts.entered += 1
             counts.seen += 1
             self._not_guarding_ns = 0
-            result = original(frame, **kwargs)
-            counts.callback_ns += perf_counter_ns() - started - self._not_guarding_ns
-            return result
+            try:
+                return original(frame, **kwargs)
+            finally:
+                counts.callback_ns += perf_counter_ns() - started - self._not_guarding_ns
 
         return eval_frame_callback
 
@@ -183,7 +190,7 @@ class Frames:
                 return result
             except BaseException as error:
                 self._translation_ns = perf_counter_ns() - translation
-                message = f"{type(error).__name__}: {error}"
+                message = error_text(error)
                 raise
             finally:
                 self.translating = None
@@ -194,6 +201,7 @@ class Frames:
 
     def _before_translation(self, code: CodeType) -> None:
         self.translating = code
+        self.translations += 1
         self._breaks.final_error = None
         self._guards = []
         if self._missed is not None:
@@ -213,6 +221,9 @@ class Frames:
         counts = self._counts_of(code)
         counts.translated += 1
         counts.translations += 1
+        if outcome != "compiled":
+            for listener in self._given_up:
+                listener()
         self._session.event(
             "translate",
             code=self._session.code_id(code),

@@ -43,7 +43,7 @@ def describe(value: object) -> str:
     if kind.__module__.partition(".")[0] == "numpy" or kind.__name__ in ("DataType", "VarType", "Place"):
         text = " ".join(repr(value).split())
         return text if len(text) <= _LIMIT else text[: _LIMIT - 1] + "…"
-    name = getattr(value, "__qualname__", None)
+    name = value.co_name if isinstance(value, CodeType) else getattr(value, "__qualname__", None)
     label = f"{kind.__qualname__} {name}" if isinstance(name, str) else kind.__qualname__
     return f"<{label} at {id(value):#x}>"
 
@@ -153,6 +153,26 @@ def _store_lines(code: CodeType, name: str) -> set[int]:
     return lines
 
 
+def _load_site(code: CodeType, expression: str) -> SourceSite | None:
+    """The line of ``code`` that loads what a guard starts from: a local or a global, and the attributes after it."""
+    match = re.match(r"[\w.]+", _plain(expression))
+    if match is None:
+        return None
+    wanted = match[0].split(".")
+    found = 0
+    current = code.co_firstlineno
+    starts = dict(dis.findlinestarts(code))
+    for instruction in dis.get_instructions(code):
+        current = starts.get(instruction.offset) or current
+        if instruction.opname in ("COPY", "DUP_TOP", "CACHE"):  # between object and attribute in `o.n += 1`
+            continue
+        loaded = instruction.argval[-1] if isinstance(instruction.argval, tuple) else instruction.argval
+        found = found + 1 if instruction.opname.startswith("LOAD_") and loaded == wanted[found] else 0
+        if found == len(wanted):
+            return SourceSite(code.co_filename, current, code.co_name)
+    return None
+
+
 class GuardSites:
     """Remembers, for every frame translated, the user line that first read each value SOT then guarded."""
 
@@ -190,7 +210,8 @@ class GuardSites:
         self._current = self._sites.setdefault(id(code), {})
 
     def _read(self, variable: Any) -> None:
-        name = _variable_name(variable) or _variable_name(getattr(variable, "hold", None))  # an iterator: what it iterates
+        held = getattr(variable, "holds", None)  # an iterator: what it goes through
+        name = _variable_name(variable) or (_variable_name(held[0]) if isinstance(held, list) and held else None)
         if name is None or name in self._current:
             return
         for frame in reversed(simulated_stack()):
@@ -205,7 +226,7 @@ class GuardSites:
         """
         sites = self._sites.get(id(code), {})
         for expression in expressions:
-            site = self._broken_value(code, expression) or _longest_match(sites, expression)
+            site = self._broken_value(code, expression) or _longest_match(sites, expression) or _load_site(code, expression)
             if site is not None:
                 return self._session.user_site(site)
         return None

@@ -54,19 +54,19 @@ def _with_exact_lines(code: CodeType, instructions: list[Any]) -> CodeType:
     lines = []
     current = code.co_firstlineno
     for instruction in instructions:
-        current = instruction.starts_line or _line_of_branch(instruction) or current
+        current = instruction.starts_line or current
         lines.append((size(instruction) // _UNIT, current))
     if sum(units for units, _ in lines) * _UNIT != len(code.co_code):
         raise ValueError(f"the instructions of {code.co_name} do not cover its bytecode")
     return code.replace(co_linetable=location_table(lines, code.co_firstlineno))
 
 
-def _line_of_branch(instruction: Any) -> int | None:
-    """The branch that SOT generates for a break at an `if` has no line of its own: it stands for the user's."""
-    if not instruction.opname.startswith("POP_JUMP"):
-        return None
-    stack = simulated_stack()
-    return stack[-1].site.line if stack else None
+def _place_branches(instructions: list[Any]) -> None:
+    """The branch SOT writes for a break at an ``if`` starts no line; it stands for the user's, as what follows it does."""
+    for instruction in instructions:
+        if instruction.starts_line is None and instruction.opname.startswith("POP_JUMP"):
+            stack = simulated_stack()
+            instruction.starts_line = stack[-1].site.line if stack else None
 
 
 def _fill_lines(instructions: list[Any]) -> None:
@@ -82,7 +82,10 @@ def install(watch: Watch) -> None:
 
     def gen_new_opcode(original: Callable[..., CodeType]) -> Callable[..., CodeType]:
         def generate(instructions: list[Any], *args: Any, **kwargs: Any) -> CodeType:
+            watch.observe(_place_branches, instructions)
             code = original(instructions, *args, **kwargs)
+            if sys.version_info < (3, 11):
+                return code
             return watch.observe(_with_exact_lines, code, instructions) or code
 
         return generate
@@ -95,7 +98,6 @@ def install(watch: Watch) -> None:
 
         return disassemble
 
-    if sys.version_info >= (3, 11):
-        watch.replace(module("pycode_generator"), "gen_new_opcode", gen_new_opcode)
+    watch.replace(module("pycode_generator"), "gen_new_opcode", gen_new_opcode)
     for user in ("opcode_executor", "function_graph"):
         watch.replace(module(user), "get_instructions", get_instructions)

@@ -64,12 +64,14 @@ class Piece:
         "ops",
         "output_metas",
         "shapes",
+        "translation",
         "wrapper",
     )
 
-    def __init__(self, wrapper: Any, code: CodeType | None):
+    def __init__(self, wrapper: Any, code: CodeType | None, translation: int):
         self.wrapper = wrapper
         self.code = code
+        self.translation = translation
         self.ops: int | None = None
         self.output_metas: dict[str, Any] = {}
         self.build_ns: int | None = None
@@ -91,6 +93,7 @@ class Subgraphs:
         self._frames = frames
         self._pieces: dict[str, Piece] = {}
         self._pending: list[Piece] = []
+        frames.when_given_up(self._discard)
 
     def install(self) -> None:
         cache, executor = module("compile_cache"), module("opcode_executor")
@@ -135,7 +138,7 @@ class Subgraphs:
         return value_fn
 
     def _register(self, wrapper: Any) -> Piece:
-        piece = self._pieces[wrapper.SIR.name] = Piece(wrapper, self._frames.translating)
+        piece = self._pieces[wrapper.SIR.name] = Piece(wrapper, self._frames.translating, self._frames.translations)
         self._pending.append(piece)
         return piece
 
@@ -171,6 +174,10 @@ class Subgraphs:
         smallest = module("opcode_executor").ENV_MIN_GRAPH_SIZE.get()
         piece.dropped = "too-small" if piece.ops is not None and piece.ops < smallest else "forced"
         self._emit(piece)
+
+    def _discard(self) -> None:
+        """The translation under way came to nothing, and with it the pieces it had finished."""
+        self._pending = [piece for piece in self._pending if piece.translation != self._frames.translations]
 
     def _run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         pieces = self._pieces
