@@ -56,8 +56,12 @@ class Facts:
 
     @cached_property
     def environment(self) -> Mapping[str, object]:
-        """That of a run which says the most (a child that never started says nothing)."""
-        return max((run.environment for run in self.runs), key=len, default={})
+        """What the runs say of where they ran; the diagnosing runs, the static one last, have the final word."""
+        ranked = sorted(self.runs, key=lambda run: (run is self.static, run is self.dynamic))
+        merged: dict[str, object] = {}
+        for run in ranked:
+            merged.update(run.environment)
+        return merged
 
     @property
     def paddle(self) -> str | None:
