@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sotprobe.model import Diagnosis
-from sotprobe.report import json, terminal
+from sotprobe.report import json, markdown, terminal
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Reporter:
 REPORTERS = (
     Reporter("terminal", terminal.render, "txt"),
     Reporter("json", json.render, "json"),
+    Reporter("markdown", markdown.render, "md"),
 )
 
 __all__ = ["REPORTERS", "Reporter"]
