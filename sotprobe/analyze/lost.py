@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.source import Construct
 from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.paddle_compat import vocabulary
@@ -15,7 +15,7 @@ SILENT = "silent"
 SAID = "said"
 
 # Causes of frames whose caller is to blame.
-_BELOW_ANOTHER = frozenset({"hook-off", "called-from-generator", "without-graph"})
+_BELOW_ANOTHER = frozenset({"hook-off", "called-from-generator", "without-graph", "thread"})
 _CONSTRUCT_CAUSES = {"with": "with-block", "try": "try-block", "comprehension": "comprehension"}
 
 
@@ -36,11 +36,6 @@ class LostFrame:
     also: tuple[SourceSite, ...] = ()
     below: tuple[SourceSite, ...] = field(default=())
 
-    @property
-    def count(self) -> int:
-        """Starts per observed step, at most."""
-        return max((event.count for event in self.events), default=1)
-
 
 def lost_frames(facts: Facts) -> list[LostFrame]:
     """All of them, root causes folded: one for each (function, cause, line)."""
@@ -53,7 +48,7 @@ def _said(facts: Facts) -> list[LostFrame]:
     groups: dict[tuple, list[Event]] = defaultdict(list)
     for event in facts.events("fallback"):
         if event.frame is not None and event.site is not None:
-            groups[event.frame, *_blame(facts, event)].append(event)
+            groups[(event.frame, *_blame(facts, event))].append(event)
     return [
         LostFrame(
             frame=frame,
@@ -92,6 +87,11 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
     found = []
     for (frame, cause), events in groups.items():
         site, also = frame, ()
+        if cause == "called-from-generator":
+            generator = _generator_that_calls(facts, events)
+            if generator is not None:
+                found.append(LostFrame(generator, "generator", generator, SILENT, tuple(events), below=(frame,)))
+                continue
         if cause == "exception-table":
             constructs = _constructs(facts, frame)
             if constructs:
@@ -101,6 +101,16 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
                 also = _other_constructs(facts, frame, site)
         found.append(LostFrame(frame, cause, site, SILENT, tuple(events), also=also))
     return found
+
+
+def _generator_that_calls(facts: Facts, events: list[Event]) -> SourceSite | None:
+    """The generator that the frames were called from: it began before the to_static call, so it was not seen to start."""
+    for event in events:
+        file = facts.sources.file(event.site.path) if event.site else None
+        function = file.function_at(event.site.line) if file and event.site else None
+        if file and function and event.site and file.is_generator(function):
+            return SourceSite(event.site.path, function.defined, function.name)
+    return None
 
 
 def _constructs(facts: Facts, frame: SourceSite) -> list[Construct]:
@@ -150,10 +160,7 @@ def _fold_below(found: list[LostFrame]) -> list[LostFrame]:
             kept.append(lost)
         else:
             below[root].append(lost.frame)
-    return [
-        LostFrame(lost.frame, lost.cause, lost.site, lost.how, lost.events, lost.break_lines, lost.also, tuple(below[lost]))
-        for lost in kept
-    ]
+    return [replace(lost, below=(*lost.below, *below[lost])) for lost in kept]
 
 
 def _root_of(lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> LostFrame:
@@ -168,10 +175,19 @@ def _root_of(lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> Los
     return lost
 
 
+def lines_of(facts: Facts, lost: LostFrame) -> frozenset[Line]:
+    """The lines that are eager because of it: of the function (or the rest of it) and of what is eager below it."""
+    own = facts.own_lines(lost.frame)
+    if lost.break_lines:
+        own = frozenset(line for line in own if line[1] >= lost.break_lines[-1])
+    return own.union(*(facts.own_lines(site) for site in lost.below))
+
+
 def has_work(facts: Facts, lost: LostFrame) -> bool:
-    """Whether the function's own lines ran operators (or it is unknown): a frame without any loses nothing itself."""
-    operators = facts.operators_at(facts.own_lines(lost.frame))
-    return operators is None or operators > 0 or not facts.own_lines(lost.frame)
+    """Whether these lines ran operators (or it is unknown): a frame without any loses nothing itself."""
+    lines = lines_of(facts, lost)
+    operators = facts.operators_at(lines)
+    return operators is None or operators > 0 or not lines
 
 
 def notes(lost: LostFrame) -> Iterable[Evidence]:
