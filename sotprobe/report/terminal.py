@@ -149,4 +149,4 @@ def _notes(page: Page, notes: Sequence[Evidence]) -> None:
     if notes:
         page.section("Notes")
     for note in notes:
-        page.paragraph(one_line(note.text), (f"  [{words.source(note)}]", "dim"), label="- ", indent=2, style="")
+        page.paragraph(one_line(note.text), label="- ", indent=2, style="")

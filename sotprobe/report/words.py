@@ -50,7 +50,7 @@ def speed_rows(modes: Sequence[ModeSummary]) -> Iterator[list[str]]:
         "step ms, min .. max": [_range(mode.step_ms_min, mode.step_ms_max) for mode in modes],
         "first step ms": [figure(mode.first_step_ms, MISSING) for mode in modes],
         "compile ms": [figure(mode.compile_ms, MISSING) for mode in modes],
-        "steps, in rounds": [f"{mode.steps} in {mode.rounds}" for mode in modes],
+        "steps x rounds": [f"{mode.steps} x {mode.rounds}" for mode in modes],
         **_loss_row(modes),
     }
     yield ["", *(visible(mode.mode) for mode in modes)]

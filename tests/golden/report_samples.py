@@ -30,7 +30,7 @@ READ = {"records": ReadStats(matched=412, ignored=3)}
 def dynamic(**changes: object) -> ModeSummary:
     figures = {
         "mode": "dynamic",
-        "steps": 530,
+        "steps": 106,
         "rounds": 5,
         "ips": 212.31,
         "step_ms_median": 4.7101,
@@ -47,7 +47,7 @@ def dynamic(**changes: object) -> ModeSummary:
 def static(**changes: object) -> ModeSummary:
     figures = {
         "mode": "static",
-        "steps": 223,
+        "steps": 44,
         "rounds": 5,
         "ips": 89.127,
         "step_ms_median": 11.22,

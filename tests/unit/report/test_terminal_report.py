@@ -98,7 +98,7 @@ def test_clean_model_prints_a_short_page_without_warnings():
 def test_figures_that_no_mode_has_leave_no_row():
     page = terminal.render(SAMPLES["no_timings"])
     assert "step ms" not in page
-    assert re.search(r"steps, in rounds +2 in 1 +2 in 1$", page, re.MULTILINE)
+    assert re.search(r"steps x rounds +2 x 1 +2 x 1$", page, re.MULTILINE)
 
 
 def test_losses_are_those_of_the_same_steps():
