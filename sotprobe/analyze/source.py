@@ -46,10 +46,17 @@ class Loop:
 
 @dataclass(frozen=True)
 class Branch:
-    """An if statement: its line, and the side (``if`` or ``else``) that a line is on."""
+    """An if statement: its line and the lines of its two sides (``orelse`` is None without an else)."""
 
     line: int
-    side: str
+    body: Span
+    orelse: Span | None
+
+    def side(self, line: int) -> str | None:
+        """``if`` or ``else``: the side that a line is on, None outside both."""
+        if line in self.body:
+            return "if"
+        return "else" if self.orelse is not None and line in self.orelse else None
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,7 @@ class SourceFile:
             if isinstance(parent, _SCOPES):
                 break
             if isinstance(parent, _LOOPS):
-                body = Span(parent.body[0].lineno, parent.body[-1].end_lineno or parent.body[-1].lineno)
+                body = _span(parent.body)
                 if line in body:
                     loops.append(Loop(parent.lineno, body))
         return loops
@@ -141,20 +148,15 @@ class SourceFile:
         placed = self._at(line)
         return placed.node.lineno if placed is not None else None
 
-    def branches_at(self, line: int) -> list[Branch]:
-        """The if statements of the line's own function that decide whether it runs, innermost first."""
-        placed = self._at(line)
-        if placed is None:
-            return []
-        branches = []
-        chain = (*placed.parents, placed.node)
-        for position in range(len(chain) - 2, -1, -1):
-            parent, child = chain[position], chain[position + 1]
-            if isinstance(parent, _SCOPES):
-                break
-            if isinstance(parent, ast.If):
-                branches.append(Branch(parent.lineno, "else" if child in parent.orelse else "if"))
-        return branches
+    @cached_property
+    def branches(self) -> list[Branch]:
+        """The if statements of the file, in source order."""
+        found = []
+        for placed in self._statements:
+            if isinstance(placed.node, ast.If):
+                orelse = _span(placed.node.orelse) if placed.node.orelse else None
+                found.append(Branch(placed.node.lineno, _span(placed.node.body), orelse))
+        return found
 
     def constructs(self, function: Function) -> list[Construct]:
         """with, try and comprehension in a function itself, in source order."""
@@ -164,6 +166,9 @@ class SourceFile:
             if kind is not None:
                 found.append(Construct(kind, node.lineno, Span(node.lineno, node.end_lineno or node.lineno)))
         return sorted(found, key=lambda construct: construct.line)
+
+    def is_generator(self, function: Function) -> bool:
+        return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _walk_scope(function.node))
 
     def names_assigned_at(self, line: int) -> frozenset[str]:
         """The local names that the statement on a line assigns."""
@@ -222,6 +227,10 @@ def _walk_scope(function: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _SCOPES):
             waiting.extend(ast.iter_child_nodes(node))
+
+
+def _span(statements: list[ast.stmt]) -> Span:
+    return Span(statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno)
 
 
 def _construct_kind(node: ast.AST) -> str | None:

@@ -140,12 +140,14 @@ def classify_error(error_type: str | None, message: str | None, simulated: bool)
 # --- guards
 
 _NUMBER = r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+|inf|nan)"
+# id(x) == 140…; __object_7() is not None and x == __object_7(); x == __object_7. But id(type(x)) == … is about the type.
+_IDENTITY = re.compile(r"\bid\((?!type\()[^)]+\) == |__\w+\(\) is not None|== __\w+(\(\))?\)*$")
 _COMPARED = re.compile(r"==\s*(?P<value>.+?)\)*\s*$", re.DOTALL)
 
 
 def classify_guard(expression: str, expected: str | None, seen: str | None) -> str:
     """The cause of one failed guard. ``expected`` and ``seen`` are the values as text, where they are known."""
-    if re.search(r"__\d+\(\) is not None|==\s*___?\w*obj\w*|==\s*__\d+\b|==\s*__object_\d+", expression):
+    if _IDENTITY.search(expression):
         return "object-identity"
     if expected is None:
         match = _COMPARED.search(expression)
@@ -224,10 +226,16 @@ def readable(expression: str) -> str:
 
 
 def describe_guards(guards: Sequence[Guard]) -> str:
-    """Every guard that failed with the values seen; equal ones once."""
-    texts = dict.fromkeys(
-        readable(guard.expression) + (f" (now {guard.seen})" if guard.seen is not None else "") for guard in guards
-    )
+    """What failed and the value seen; of guards on one value the newest with how many more there are."""
+    groups: dict[tuple[str, str | None], list[str]] = {}
+    for guard in guards:
+        text = readable(guard.expression)
+        groups.setdefault((text.partition(" == ")[0], guard.seen), []).append(text)
+    texts = []
+    for (_, seen), found in groups.items():
+        more = f" and {len(found) - 1} older" if len(found) > 1 else ""
+        now = "" if seen is None else f" (now {seen})"
+        texts.append(f"{found[0]}{more}{now}")
     return "; ".join(texts) if texts else "no failed guard recorded"
 
 

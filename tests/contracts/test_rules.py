@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.rules import RULES
 from sotprobe.model import ExitStatus, ProgramInfo, Run
 from sotprobe.paddle_compat.causes import CAUSES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "analyze"))
-from fake_runs import MS, Program  # noqa: E402
+from fake_runs import MS, Program
 
 SLUGS = {
     "not-captured", "fallback", "graph-break", "recompile", "cache-limit", "compile-limit", "small-graph", "eager-loop",
@@ -54,7 +55,8 @@ def every_kind_of_trouble(tmp_path: Path) -> Program:
     case.run("dynamic").steps(40).coverage(1, "branch", "else").lines(("tail", 1, 1, {}))
     run = case.run("static").start(env={"GRAPH_SIZE": "0"}).steps(40, 10, compile_steps=1).code(0, "def", "forward")
     run.code(1, "helper", "helper")
-    run.coverage(1, "branch", "loop", "use").lines(("loop", 9, 1, {}), ("use", 8, 4, {"add": 80}), ("print", 1, 1, {}))
+    run.coverage(1, "branch", "loop", "use")
+    run.lines(("loop", 9, 1, {}), ("use", 8, 4, {"add": 80}), ("print", 1, 1, {}), ("other-with", 1, 1, {"add": 1}))
     where = {**run.at("def"), "count": 1, "called_from": None, "seen": False}
     run.record("eager-frame", step=2, phase="early", why="exception-table", **where)
     run.record("eager-frame", step=2, phase="early", why="exception-table", **{**where, **run.at("other"), "function": "other"})

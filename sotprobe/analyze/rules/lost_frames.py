@@ -12,9 +12,12 @@ from sotprobe.analyze import lost as lost_of
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.lost import SILENT, LostFrame
 from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, title_of
+from sotprobe.model import Evidence
 
 # Reported by rules of their own: reads on the host that lose the frame, and small graphs.
 HOST_SYNC_FRAMES = frozenset({"f-string", "logging"})
+# What runs eagerly as part of something else, and matters only for the operators it runs.
+_HELPERS = frozenset({"generator", "called-from-generator", "thread", "hook-off", "without-graph", "skip-prefix"})
 # A frame that is eager for a moment, or by design.
 _HARMLESS = frozenset({"zero-size", "forced"})
 
@@ -40,31 +43,31 @@ def _what(lost: LostFrame) -> str:
 
 
 def reported(facts: Facts) -> Iterator[LostFrame]:
-    """Lost frames that matter: a silent one is a side effect unless it ran operators itself or keeps others eager."""
+    """Lost frames that matter: a generator or thread that runs no operators is a side effect of what uses it."""
     for lost in lost_of.lost_frames(facts):
-        silent_helper = lost.how == SILENT and not lost.below and not lost_of.has_work(facts, lost)
-        if not silent_helper:
+        if lost.cause not in _HELPERS or lost_of.has_work(facts, lost):
             yield lost
 
 
 def lost_draft(facts: Facts, lost: LostFrame, slug: str, title: str) -> Draft:
     """A finding about a lost frame; its cost is that of the function's lines."""
-    severity = INFO if lost.cause in _HARMLESS else WARNING
+    idle = lost.how == SILENT and not lost_of.has_work(facts, lost)
+    severity = INFO if idle or lost.cause in _HARMLESS else WARNING
     evidence = [*evidence_of(lost.events), *lost_of.notes(lost)]
+    if idle:
+        evidence.append(Evidence("lines", "no operators ran on its own lines: what it calls is captured on its own"))
     finding = make(facts, slug, severity, title, lost.site, evidence, cause=lost.cause, count_per_step=lost_count(facts, lost))
     return Draft(finding, lost_claim(facts, lost))
 
 
 def lost_claim(facts: Facts, lost: LostFrame) -> Claim:
-    """All lines of the function; for the rest of one those from the break on."""
-    lines = facts.own_lines(lost.frame)
-    if lost.break_lines:
-        lines = frozenset(line for line in lines if line[1] >= lost.break_lines[-1])
-    return Claim(lines=lines, rank=FUNCTION_LINES)
+    """All lines that are eager because of it."""
+    return Claim(lines=lost_of.lines_of(facts, lost), rank=FUNCTION_LINES)
 
 
 def lost_count(facts: Facts, lost: LostFrame) -> float | None:
-    """How often the frame runs per step."""
-    if lost.how == SILENT:
-        return float(lost.count)
-    return facts.entries((lost.frame, lost.break_lines))
+    """How often the frame runs per step: as itself in a traced step, else as often as it reaches SOT."""
+    starts = [event.count for event in facts.events("eager-frame") if event.frame == lost.frame]
+    if starts and not lost.break_lines:
+        return float(max(starts))
+    return facts.entries((lost.frame, lost.break_lines)) if lost.how != SILENT else None

@@ -146,7 +146,7 @@ class TestEagerLoop:
 
     def test_nested_loops_are_one_finding(self, program):
         case = program("def forward(x):\n    for i in x:  # <- outer\n        for j in i:  # <- inner\n            use(j)  # <- use\n")
-        case.run().steps(8).lines(("outer", 5, 1, {}), ("inner", 20, 1, {}), ("use", 16, 1, {"add": 16}))
+        case.run().steps(8).lines(("outer", 5, 1, {}), ("inner", 20, 1, {}), ("use", 16, 1, {"add": 48}))
         assert case.only("eager-loop").site.line == case.line("outer")
 
     def test_not_without_the_source(self, program):
@@ -180,8 +180,8 @@ class TestDivergentPath:
         finding = case.only("mode-divergent-path")
         assert (finding.site.line, finding.severity) == (case.line("branch"), "warning")
         text = " ".join(evidence.text for evidence in finding.evidence)
-        assert f"only the static mode ran line {case.line('loop')}-{case.line('slow')}" in text
-        assert f"only the dynamic mode ran line {case.line('fast')}" in text
+        assert f"only the static mode runs line {case.line('loop')}-{case.line('arg')}" in text
+        assert f"only the dynamic mode runs line {case.line('fast')}" in text
 
     def test_one_statement_over_several_lines_is_one(self, program):
         case = self.both(program, ["branch", "slow", "tail"], ["branch", "slow", "arg", "tail"])
@@ -200,6 +200,26 @@ class TestDivergentPath:
     def test_lines_that_no_branch_explains_are_left_alone(self, program):
         case = self.both(program, ["branch", "fast"], ["branch", "fast", "tail"])
         assert case.findings() == []
+
+    def test_what_was_captured_shows_by_its_statements(self, program):
+        case = program(DIVERGENT)
+        case.run("dynamic").steps(8).coverage(0, "branch", "fast", "tail")
+        run = case.run("static").steps(8).coverage(1, "tail")
+        run.record("subgraph", step=0, name="SIR_0", code=0, ops=20, statements=[{"text": "a", **run.at("slow")}], dropped=None)
+        assert case.only("mode-divergent-path").site.line == case.line("branch")
+
+    def test_lines_without_operators_say_nothing_about_captured_code(self, program):
+        """The subgraph has statements of one line only; the pure Python lines beside it ran as well."""
+        case = program(DIVERGENT)
+        case.run("dynamic").steps(8).coverage(0, "branch", "loop", "slow", "tail")
+        run = case.run("static").steps(8)
+        run.record("subgraph", step=0, name="SIR_0", code=0, ops=20, statements=[{"text": "a", **run.at("slow")}], dropped=None)
+        assert case.findings() == []
+
+    def test_a_body_that_one_mode_skips(self, program):
+        case = self.both(program, ["if", "body", "end"], ["if", "end"], "def f(x):\n    if x.flag:  # <- if\n        x = 1  # <- body\n    return x  # <- end\n")
+        finding = case.only("mode-divergent-path")
+        assert any("dynamic mode skips" in evidence.text for evidence in finding.evidence)
 
     def test_a_branch_that_one_mode_never_reached_says_nothing(self, program):
         case = self.both(program, ["tail"], ["branch", "fast", "tail"])

@@ -121,6 +121,33 @@ def test_a_frame_that_reached_sot_is_not_silent(program):
     assert case.diagnose().modes["static"].not_captured == 0
 
 
+def test_a_function_without_operators_of_its_own_is_info(program):
+    """What it calls is captured on its own: the graph is only in more pieces."""
+    case = program("def forward(x):  # <- def\n    with tag():  # <- with\n        return layer(x)  # <- call\n")
+    run = case.run().steps(8)
+    eager(run, "def", "exception-table")
+    run.lines(("call", 1, 1, {}))
+    assert case.only("not-captured").severity == "info"
+
+
+def test_what_runs_in_a_thread_is_told_once_at_its_function(program):
+    case = program("def forward(x):\n    def body():  # <- body\n        work(x)  # <- call\n\ndef work(x):  # <- work\n    return x * 2  # <- op\n")
+    run = case.run().steps(8)
+    eager(run, "body", "thread", "body")
+    eager(run, "work", "thread", "work", called_from={**run.at("call"), "function": "body"})
+    run.lines(("op", 1, 1, {"scale": 1}))
+    finding = case.only("not-captured")
+    assert (finding.severity, finding.site.line) == ("warning", case.line("body"))
+
+
+def test_a_generator_that_began_earlier_is_found_by_its_callees(program):
+    case = program("def stream():  # <- stream\n    while True:\n        yield work(1)  # <- call\n\ndef work(x):  # <- work\n    return x * 2  # <- op\n")
+    run = case.run().steps(8)
+    eager(run, "work", "called-from-generator", "work", called_from={**run.at("call"), "function": "stream"})
+    finding = case.only("not-captured")
+    assert (finding.cause, finding.site.line) == ("generator", case.line("stream"))
+
+
 def test_a_context_manager_that_runs_no_operator_is_a_side_effect(program):
     case = program("def forward(x):  # <- def\n    with tag():  # <- with\n        return x * 2  # <- op\n\ndef tag():  # <- tag\n    yield\n")
     run = case.run().steps(8)

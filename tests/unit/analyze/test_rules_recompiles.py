@@ -158,4 +158,4 @@ def test_the_cause_of_most_guards_wins(program):
     finding = case.only("recompile")
     assert finding.cause == "float-guard"
     assert finding.site.line == case.line("def")
-    assert any("k == 0.5 (now 0.6)" in evidence.text for evidence in finding.evidence)
+    assert any("k == 0.5 and 1 older (now 0.6)" in evidence.text for evidence in finding.evidence)

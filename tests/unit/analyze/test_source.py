@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
-from sotprobe.analyze.source import Branch, SourceFile, Sources
+
+from sotprobe.analyze.source import SourceFile, Sources
 
 TEXT = """\
 import paddle
@@ -81,12 +82,17 @@ def test_statement_over_several_lines_is_one(file):
     assert file.statement_line(2) is None
 
 
-def test_branches(file):
-    assert file.branches_at(22) == [Branch(21, "if")]
-    assert file.branches_at(24) == [Branch(23, "if"), Branch(21, "else")]
-    assert file.branches_at(26) == [Branch(23, "else"), Branch(21, "else")]
-    assert file.branches_at(21) == []
-    assert file.branches_at(12) == []
+def test_branches_have_two_sides(file):
+    outer, inner = file.branches
+    assert (outer.line, outer.side(22), outer.side(24), outer.side(26), outer.side(21), outer.side(28)) == (21, "if", "else", "else", None, None)
+    assert (inner.line, inner.side(24), inner.side(26), inner.side(22)) == (23, "if", "else", None)
+    (alone,) = SourceFile("if a:\n    b\nc\n").branches
+    assert (alone.orelse, alone.side(3)) == (None, None)
+
+
+def test_generators(file):
+    source = SourceFile("def f():\n    yield 1\n\ndef g():\n    def h():\n        yield 1\n    return h\n")
+    assert [source.is_generator(function) for function in source.functions] == [True, False, True]
 
 
 def test_constructs_of_the_function_itself(file):
@@ -108,7 +114,7 @@ def test_what_does_not_parse_has_lines_and_no_structure(text):
     assert file.functions == []
     assert file.loops_at(1) == []
     assert file.statement_line(1) is None
-    assert file.branches_at(1) == []
+    assert file.branches == []
 
 
 def test_async_and_match():

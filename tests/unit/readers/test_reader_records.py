@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from sotprobe.readers.records import read_records
 
 STEP = {"kind": "step", "index": 0, "source": "case", "wall_ns": 5, "translations": None}

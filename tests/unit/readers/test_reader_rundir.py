@@ -6,6 +6,7 @@ import json
 
 import pytest
 from fake_runs import MS, PATH, SHOWN, Program
+
 from sotprobe.errors import InputError
 from sotprobe.model import SourceSite
 from sotprobe.readers.rundir import read_run, read_session
