@@ -111,7 +111,8 @@ class Attribution:
 
     @_harmless
     def begin_step(self, index: int) -> None:
-        """The step ``index`` begins, in the thread that runs the steps."""
+        """The step ``index`` begins, in the thread that runs the steps. The one before may never have ended."""
+        self._drop_survey()
         if self._window is None:
             if index in self._survey_steps():
                 self._begin_survey(index)
@@ -157,9 +158,7 @@ class Attribution:
     @_harmless
     def close(self) -> None:
         """The program has ended: emit what is left and put everything back."""
-        if self._survey is not None:  # a step that did not end
-            self._survey = None
-            self._tracer.stop()
+        self._drop_survey()
         if self._window is not None:
             self._end_window()
         self._emit_early_frames()
@@ -181,6 +180,11 @@ class Attribution:
             frames.begin_step()
         self._survey = Survey(frames)
         self._tracer.start(self._survey)
+
+    def _drop_survey(self) -> None:
+        if self._survey is not None:
+            self._survey = None
+            self._tracer.stop()
 
     def _end_survey(self, index: int) -> None:
         survey, self._survey = self._survey, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
@@ -96,6 +97,14 @@ def test_a_step_that_never_ends_is_no_coverage():
     program._forward(1)
     program.close()
     assert [record["step"] for record in program.of("coverage")] == [0]
+
+
+def test_a_step_that_begins_again_leaves_no_trace_function_behind():
+    program = Program()
+    program.attribution.begin_step(0)
+    program.run(*range(1, 4)).close()
+    assert [record["step"] for record in program.of("coverage")] == [1, 2]
+    assert threading.gettrace() is sys.gettrace() is None
 
 
 def test_a_window_waits_for_translations_to_end():
