@@ -282,12 +282,13 @@ def _interruptible() -> Iterator[None]:
 
 def _check_started(run_dir: Path, ended: ChildExit) -> None:
     """Raise for a child that never got to the program."""
-    first = next(rundir.read_records(run_dir), None)
-    if first is None and not ended.timed_out and (ended.code or ended.signal):
+    if ended.timed_out or not (ended.code or ended.signal):
+        return
+    kinds = {record.get("kind"): record for record in rundir.read_records(run_dir)}
+    if not kinds:
         raise _not_started(run_dir, ended)
-    refusal = next((record for record in rundir.read_records(run_dir) if record.get("kind") == "refused"), None)
-    if refusal is not None:
-        raise _refused(refusal)
+    if "refused" in kinds:
+        raise _refused(kinds["refused"])
 
 
 def _not_started(run_dir: Path, ended: ChildExit) -> CaptureError:
