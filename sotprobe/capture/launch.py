@@ -99,6 +99,8 @@ def run_command(
         watch.interrupted = True
         raise
     finally:
+        if process.returncode is None:  # its output could not be saved at all
+            _kill_all(process, mark)
         ended = watch.result()
         rundir.write_json(run_dir / rundir.EXIT, asdict(ended))
         rundir.save_sources(run_dir, rundir.recorded_paths(run_dir))
@@ -272,7 +274,9 @@ def _interruptible() -> Iterator[None]:
     def stop(number: int, frame: object) -> None:
         raise Terminated(signal.Signals(number).name)
 
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # What is ignored stays so: `nohup sotprobe ...` must outlive its terminal.
+    caught = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, stop) for number in caught}
     try:
         yield
     finally:

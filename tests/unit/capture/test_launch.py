@@ -187,6 +187,25 @@ def test_sigterm_to_sotprobe_stops_the_child(tmp_path):
     assert saved_exit(tmp_path)["interrupted"] is True
 
 
+def test_an_ignored_hangup_stays_ignored(tmp_path):
+    """``nohup sotprobe ...`` outlives its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        ended = run(tmp_path, "import time; time.sleep(0.6)", tick=lambda _: os.kill(os.getpid(), signal.SIGHUP))
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert ended.code == 0
+
+
+def test_a_child_whose_output_cannot_be_saved_is_stopped(tmp_path):
+    (tmp_path / "stdout.txt").mkdir()
+    started = time.monotonic()
+    with pytest.raises(IsADirectoryError):
+        run(tmp_path, "import time; time.sleep(60)")
+    assert time.monotonic() - started < 10
+    assert saved_exit(tmp_path)["signal"] == "SIGKILL"
+
+
 def test_progress_is_reported_while_the_child_runs(tmp_path):
     seen: list[float] = []
     run(tmp_path, "import time; time.sleep(0.7)", tick=seen.append)
