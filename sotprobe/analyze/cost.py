@@ -1,8 +1,9 @@
 """What each finding costs per step.
 
 A line's loss is its wall time in the static mode minus that of the same line in the dynamic mode, both outside subgraphs and
-without the slowdown of tracing. Each line is given to one finding only, the most specific that claims it; a finding whose lines
-all went to others costs nothing more. The time a recompile costs is its translations spread over the steps. What was not measured has no cost, and all costs together never exceed a step.
+without the slowdown of tracing. Each line is given to one finding only, the most specific that claims it; a finding whose
+lines all went to others costs nothing more. The time a recompile costs is its translations spread over the steps. What was not
+measured has no cost, and all costs together never exceed a step.
 """
 
 from __future__ import annotations
@@ -37,10 +38,7 @@ def line_excess(facts: Facts) -> dict[Line, float] | None:
     static, dynamic = facts.static_lines, facts.dynamic_lines
     if static is None or dynamic is None:
         return None
-    return {
-        line: total.wall_ns - (dynamic[line].wall_ns if line in dynamic else 0.0)
-        for line, total in static.items()
-    }
+    return {line: total.wall_ns - (dynamic[line].wall_ns if line in dynamic else 0.0) for line, total in static.items()}
 
 
 def _cost(claim: Claim, excess: dict[Line, float] | None, taken: set[Line]) -> float | None:

@@ -84,7 +84,8 @@ class Facts:
     @cached_property
     def compiled(self) -> tuple[Subgraph, ...]:
         """Subgraphs with statements that SOT kept: empty and dropped ones never run."""
-        return tuple(graph for graph in self.static.subgraphs if graph.statements and graph.dropped is None) if self.static else ()
+        graphs = self.static.subgraphs if self.static else ()
+        return tuple(graph for graph in graphs if graph.statements and graph.dropped is None)
 
     @cached_property
     def nothing_captured(self) -> bool:

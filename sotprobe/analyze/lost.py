@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.source import Construct
 from sotprobe.model import Event, Evidence, SourceSite
-from sotprobe.paddle_compat import vocabulary
+from sotprobe.paddle_compat import causes, vocabulary
 
 SILENT = "silent"
 SAID = "said"
@@ -119,13 +119,8 @@ def _constructs(facts: Facts, frame: SourceSite) -> list[Construct]:
     function = file.function_at(frame.line) if file else None
     if file is None or function is None:
         return []
-    inlined = facts.python is None or _at_least(facts.python, 3, 12)
+    inlined = causes.cause("comprehension").versions.hold(facts.paddle, facts.python)
     return [construct for construct in file.constructs(function) if construct.kind != "comprehension" or inlined]
-
-
-def _at_least(version: str, major: int, minor: int) -> bool:
-    numbers = version.split(".")
-    return len(numbers) > 1 and (int(numbers[0]), int(numbers[1])) >= (major, minor)
 
 
 def _construct_at(facts: Facts, site: SourceSite, kind: str) -> Construct | None:

@@ -123,9 +123,7 @@ def _fact_differences(facts: Iterable[ParityFact]) -> Iterable[_Difference]:
 def _common_losses(dynamic: Run, static: Run) -> list[tuple[int, float, float]]:
     theirs = {step.index: step.loss for step in dynamic.steps if step.loss is not None}
     return [
-        (step.index, theirs[step.index], step.loss)
-        for step in static.steps
-        if step.loss is not None and step.index in theirs
+        (step.index, theirs[step.index], step.loss) for step in static.steps if step.loss is not None and step.index in theirs
     ]
 
 

@@ -40,8 +40,10 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"InferMeta|NullMeta", "infer-meta"),
     (r"UnsupportedPaddleAPIBreak|DygraphInconsistentWithStaticBreak", "unsupported-api"),
     (r"Not support builtin function|BuiltinFunctionBreak", "builtin-call"),
-    (r"opcode: \w+ is not supported|UnsupportedOperationBreak|non-const / non-tensor|Currently don't support predicate",
-     "unsupported-opcode"),
+    (
+        r"opcode: \w+ is not supported|UnsupportedOperationBreak|non-const / non-tensor|Currently don't support predicate",
+        "unsupported-opcode",
+    ),
     (r"DataDependencyOperationBreak", "tensor-value"),
 )
 _COMPILED_WORDS = tuple((re.compile(pattern), cause) for pattern, cause in _WORDS)
@@ -54,10 +56,8 @@ _LINE_WORDS: tuple[tuple[re.Pattern[str], str], ...] = ((_LOGGING, "logging"),)
 _FORMATTED = re.compile(r"""\b[rR]?[fF][rR]?["']|\.format\(|%\s*\(?\w""")
 
 
-def classify_break(
-    reason: str | None, message: str, opcode: str | None, how: str | None, source_line: str | None
-) -> str:
-    """The cause of a graph break. ``reason`` is the reason's class, ``message`` the root message, ``how`` call, if, for, other."""
+def classify_break(reason: str | None, message: str, opcode: str | None, how: str | None, source_line: str | None) -> str:
+    """The cause of a graph break: class and root message of its reason; ``how`` is call, if, for or other."""
     line = (source_line or "").strip()
     if how == "if":
         return _jump_cause(opcode or "", line)
@@ -67,9 +67,7 @@ def classify_break(
     return _by_words(reason, message, line)
 
 
-def classify_fallback(
-    reason: str | None, message: str, error: str | None, final_message: str, source_line: str | None
-) -> str:
+def classify_fallback(reason: str | None, message: str, error: str | None, final_message: str, source_line: str | None) -> str:
     """The cause of a whole frame given up: ``message`` is the first error of the chain, ``final_message`` the last."""
     line = (source_line or "").strip()
     if _LOOP_FALLBACK.search(final_message) or _LOOP_FALLBACK.search(message):

@@ -91,9 +91,7 @@ def read_coverage(records: Records, display: Display) -> dict[int, frozenset[Sou
     for record in records.of("coverage"):
         for path, lines, functions in record.get("lines"):
             shown = display(path)
-            covered[record.get("step")].update(
-                SourceSite(shown, line, functions.get(str(line)) or "") for line in lines
-            )
+            covered[record.get("step")].update(SourceSite(shown, line, functions.get(str(line)) or "") for line in lines)
     return {step: frozenset(sites) for step, sites in covered.items()}
 
 

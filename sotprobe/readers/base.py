@@ -35,9 +35,7 @@ class LineCounter:
         self._keep(text)
 
     def stats(self) -> ReadStats:
-        return ReadStats(
-            self._matched, self._ignored, self._unrecognised, self._malformed, tuple(self._samples)
-        )
+        return ReadStats(self._matched, self._ignored, self._unrecognised, self._malformed, tuple(self._samples))
 
     def _keep(self, text: str) -> None:
         if len(self._samples) < SAMPLES:

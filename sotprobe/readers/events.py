@@ -74,9 +74,7 @@ class EventReader:
         frame = self._frame(record)
         site = to_site(record.get("site"), self._display)
         message, final = record.get("message", ""), record.get("final_message", "")
-        cause = vocabulary.classify_fallback(
-            record.get("reason"), message, record.get("error"), final, self._line(site)
-        )
+        cause = vocabulary.classify_fallback(record.get("reason"), message, record.get("error"), final, self._line(site))
         text = vocabulary.describe(record.get("reason"), message)
         if final and final != message:
             text = f"{text}; then: {vocabulary.first_line(final)}"

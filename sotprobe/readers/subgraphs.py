@@ -15,9 +15,7 @@ def read_subgraphs(records: Records, frames: Frames, display: Display) -> tuple[
     runs = _runs(records)
     shapes = _shapes(records)
     times = _times(records)
-    return tuple(
-        _subgraph(record, frames, display, runs, shapes, times) for record in records.of("subgraph")
-    )
+    return tuple(_subgraph(record, frames, display, runs, shapes, times) for record in records.of("subgraph"))
 
 
 def _subgraph(record: Record, frames: Frames, display: Display, runs, shapes, times) -> Subgraph:
@@ -57,9 +55,7 @@ def _metas(described, seen: list) -> tuple[TensorMeta, ...]:
         real = tuple(dict.fromkeys(tuple(call[position][0]) for call in seen if position < len(call)))
         ir_shape = item.get("ir_shape")
         metas.append(
-            TensorMeta(
-                str(item.get("name", "")), str(item.get("dtype", "")), None if ir_shape is None else tuple(ir_shape), real
-            )
+            TensorMeta(str(item.get("name", "")), str(item.get("dtype", "")), None if ir_shape is None else tuple(ir_shape), real)
         )
     return tuple(metas)
 

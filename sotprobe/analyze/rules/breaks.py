@@ -62,9 +62,7 @@ def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSit
         evidence.append(Evidence("hooks", "not reached in steady steps"))
     elif guard_text := _guard_text(facts, frames):
         evidence.append(Evidence("hooks", guard_text))
-    finding = make(
-        facts, slug, INFO if gone else WARNING, title, site, evidence, cause=cause, count_per_step=count
-    )
+    finding = make(facts, slug, INFO if gone else WARNING, title, site, evidence, cause=cause, count_per_step=count)
     return Draft(finding, Claim(lines=frozenset({(site.path, site.line)}), rank=BREAK_LINES, guard_frames=frames))
 
 

@@ -94,6 +94,7 @@ def benign_exit(facts: Facts) -> Iterator[Draft]:
         return
     code = max((code for code in codes if code), default=0)
     title = "the program left by sys.exit" + (f" with code {code}" if code else "")
-    text = f"{len(leaving)} of {len(facts.runs)} runs, after {max(len(run.steps) for run in leaving)} steps; all steps were recorded"
+    steps = max(len(run.steps) for run in leaving)
+    text = f"{len(leaving)} of {len(facts.runs)} runs, after {steps} steps; all of them were recorded"
     advice = "Nothing to do." if not code else "Its own exit code says that something went wrong: see stderr.txt."
     yield Draft(make(facts, "benign-exit", INFO, title, None, [Evidence("exit", text, "exit.json")], advice=advice))

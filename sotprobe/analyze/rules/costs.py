@@ -17,8 +17,8 @@ GUARD_SHARE_WARNING = 0.10
 COMPILE_STEPS = 50
 
 _GUARD_ADVICE = (
-    "The time is spent per call of a captured frame: capture more per call (fewer graph breaks, a larger function under to_static), "
-    "and keep lists, dicts and attributes that are read in it few."
+    "The time is spent per call of a captured frame: capture more per call (fewer graph breaks, a larger function under "
+    "to_static), and keep lists, dicts and attributes that are read in it few."
 )
 _COMPILE_ADVICE = "It is paid once per process: compare it with how long the program runs."
 

@@ -11,8 +11,8 @@ from sotprobe.model import Evidence, Run, SourceSite
 from sotprobe.model.run import DYNAMIC, STATIC
 
 _ADVICE = (
-    "The two modes do not run the same code here. Make the branch not depend on the mode, or compare like with like; what only one "
-    "mode does is part of its time."
+    "The two modes do not run the same code here. Make the branch not depend on the mode, or compare like with like; what "
+    "only one mode does is part of its time."
 )
 
 
@@ -85,6 +85,8 @@ def _texts(branch: Branch, mode: str, sides: set[str]) -> Iterator[str]:
         if span is None:
             yield f"the {mode} mode skips line {branch.body.first}-{branch.body.last}"
         else:
-            yield f"only the {mode} mode runs line {span.first}-{span.last}" if span.last > span.first else (
-                f"only the {mode} mode runs line {span.first}"
+            yield (
+                f"only the {mode} mode runs line {span.first}-{span.last}"
+                if span.last > span.first
+                else (f"only the {mode} mode runs line {span.first}")
             )

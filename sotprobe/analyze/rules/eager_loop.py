@@ -13,8 +13,8 @@ from sotprobe.model import Evidence, SourceSite
 # Fewer operators a step than this are not worth a finding of their own.
 MIN_OPERATORS = 30
 _ADVICE = (
-    "Replace the loop by one operator on whole tensors (put_along_axis or scatter instead of set-item, gather instead of get-item, "
-    "a batched sum), or let the loop be captured: it is eager because its function is."
+    "Replace the loop by one operator on whole tensors (put_along_axis or scatter instead of set-item, gather instead of "
+    "get-item, a batched sum), or let the loop be captured: it is eager because its function is."
 )
 
 

@@ -15,9 +15,11 @@ from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.paddle_compat import vocabulary
 
 # Guards on a value that a graph break may have brought in.
-_SCALARS = frozenset({"float-guard", "int-guard", "constant-guard", "str-guard", "nan-guard", "value-guard", "type-guard", "unknown"})
+_SCALARS = frozenset({"float-guard", "int-guard", "constant-guard", "str-guard", "value-guard", "type-guard", "unknown"})
 # What a break leaves behind as a Python value.
-_VALUE_BREAKS = frozenset({"item", "float-read", "int-read", "bool-read", "numpy-read", "random-api", "numpy-api", "builtin-call"})
+_VALUE_BREAKS = frozenset(
+    {"item", "float-read", "int-read", "bool-read", "numpy-read", "random-api", "numpy-api", "builtin-call"}
+)
 # A dynamic dimension settles after one recompile, a symbolic int after two: as many as this are no settling.
 MANY = 4
 # Switching between a few known values is what these are for.
@@ -66,7 +68,7 @@ def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | Non
 def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
     """Cause and line; a scalar that came out of a break is blamed on the line of the break."""
     cause, site = event.cause or "unknown", event.site or event.frame
-    if cause in _SCALARS and event.break_lines and cause != "nan-guard":
+    if cause in _SCALARS and event.break_lines:
         source = _value_break(facts, event)
         if source is not None:
             return "value-guard", source

@@ -51,7 +51,9 @@ class FakeRun:
             stream.write(json.dumps({"kind": kind, **fields}) + "\n")
         return self
 
-    def steps(self, count: int, ms: float = 10.0, *, first_ms: float | None = None, compile_steps: int = 0, **fields: Any) -> FakeRun:
+    def steps(
+        self, count: int, ms: float = 10.0, *, first_ms: float | None = None, compile_steps: int = 0, **fields: Any
+    ) -> FakeRun:
         """``count`` steps of ``ms``; the first ``compile_steps`` translate something."""
         for _ in range(count):
             index = self._steps
@@ -74,7 +76,9 @@ class FakeRun:
         frames = [{"code": int(name[1:]), **counts} for name, counts in counts_by_code.items()]
         return self.record("frames", step=step, frames=frames)
 
-    def lines(self, *rows: tuple[str, float, float, dict[str, int]], first: int = 4, steps: int = 2, wall_ms: float = 10.0) -> FakeRun:
+    def lines(
+        self, *rows: tuple[str, float, float, dict[str, int]], first: int = 4, steps: int = 2, wall_ms: float = 10.0
+    ) -> FakeRun:
         """Rows of (marker, hits per step, ms per step, {operator: count per step}), below a to_static call."""
         items = [
             {
@@ -85,7 +89,13 @@ class FakeRun:
             for marker, hits, ms, operators in rows
         ]  # fmt: skip
         return self.record(
-            "lines", step_from=first, step_to=first + steps, wall_ns=int(wall_ms * MS) * steps, lines=items, operators=0, attributed=0
+            "lines",
+            step_from=first,
+            step_to=first + steps,
+            wall_ns=int(wall_ms * MS) * steps,
+            lines=items,
+            operators=0,
+            attributed=0,
         )
 
     def coverage(self, step: int, *markers: str) -> FakeRun:

@@ -22,7 +22,9 @@ def case(program):
 
 
 def eager(run):
-    return run.record("eager-frame", step=2, phase="early", count=1, why="exception-table", called_from=None, seen=False, **run.at("def"))
+    return run.record(
+        "eager-frame", step=2, phase="early", count=1, why="exception-table", called_from=None, seen=False, **run.at("def")
+    )
 
 
 def costs(case):

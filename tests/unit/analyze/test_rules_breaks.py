@@ -15,7 +15,15 @@ def forward(x):  # <- def
 def broken(run, marker, *, reason=None, message="", how="call", opcode="CALL", step=0, code=0, **fields):
     base = {"stack": [run.at(marker)], "outer": []}
     return run.record(
-        "break", step=step, code=code, how=how, site=run.at(marker), reason=reason, message=message, opcode=opcode, **{**base, **fields}
+        "break",
+        step=step,
+        code=code,
+        how=how,
+        site=run.at(marker),
+        reason=reason,
+        message=message,
+        opcode=opcode,
+        **{**base, **fields},
     )
 
 
@@ -42,12 +50,37 @@ def test_jumps_on_tensors(program, line, how, opcode, cause):
         ("DataDependencyOperationBreak", "Calling `Tensor.item` causes breakgraph.", "host-sync", "item"),
         ("DataDependencyOperationBreak", "Calling `Tensor.numpy` causes breakgraph.", "host-sync", "numpy-read"),
         ("DataDependencyOperationBreak", "Calling `Tensor.tolist` causes breakgraph.", "host-sync", "numpy-read"),
-        ("BuiltinFunctionBreak", "Not support builtin function: <class 'float'> with args: Args(TensorVariable)", "host-sync", "float-read"),
-        ("BuiltinFunctionBreak", "Not support builtin function: <class 'int'> with args: Args(TensorVariable)", "host-sync", "int-read"),
+        (
+            "BuiltinFunctionBreak",
+            "Not support builtin function: <class 'float'> with args: Args(TensorVariable)",
+            "host-sync",
+            "float-read",
+        ),
+        (
+            "BuiltinFunctionBreak",
+            "Not support builtin function: <class 'int'> with args: Args(TensorVariable)",
+            "host-sync",
+            "int-read",
+        ),
         ("BuiltinFunctionBreak", "Not support builtin function: time with args: Args()", "graph-break", "builtin-call"),
-        ("BuiltinFunctionBreak", "Not support builtin function: id with args: Args(TensorVariable)", "graph-break", "builtin-call"),
-        ("BuiltinFunctionBreak", "Not support builtin function: Random.random with args: Args(ModuleVariable)", "graph-break", "random-api"),
-        ("BuiltinFunctionBreak", "Not support builtin function: RandomState.rand with args: Args(ModuleVariable)", "graph-break", "random-api"),
+        (
+            "BuiltinFunctionBreak",
+            "Not support builtin function: id with args: Args(TensorVariable)",
+            "graph-break",
+            "builtin-call",
+        ),
+        (
+            "BuiltinFunctionBreak",
+            "Not support builtin function: Random.random with args: Args(ModuleVariable)",
+            "graph-break",
+            "random-api",
+        ),
+        (
+            "BuiltinFunctionBreak",
+            "Not support builtin function: RandomState.rand with args: Args(ModuleVariable)",
+            "graph-break",
+            "random-api",
+        ),
         ("UnsupportedRandomAPIBreak", "Random function rand is not supported.", "graph-break", "random-api"),
         ("UnsupportedNumPyAPIBreak", "NumPy API sum is not supported.", "graph-break", "numpy-api"),
         (
@@ -78,7 +111,9 @@ def test_thirty_breaks_of_one_line_are_one_finding(program):
     case = program(TEXT)
     run = case.run().steps(8).code(0, "def", "forward")
     for step in range(30):
-        broken(run, "bad", reason="BuiltinFunctionBreak", message="Not support builtin function: time with args: Args()", step=step)
+        broken(
+            run, "bad", reason="BuiltinFunctionBreak", message="Not support builtin function: time with args: Args()", step=step
+        )
     finding = case.only("graph-break")
     assert any("(30 times)" in evidence.text for evidence in finding.evidence)
     assert case.diagnose().modes["static"].breaks == 1
@@ -145,7 +180,9 @@ class TestEagerLoop:
         assert case.findings() == []
 
     def test_nested_loops_are_one_finding(self, program):
-        case = program("def forward(x):\n    for i in x:  # <- outer\n        for j in i:  # <- inner\n            use(j)  # <- use\n")
+        case = program(
+            "def forward(x):\n    for i in x:  # <- outer\n        for j in i:  # <- inner\n            use(j)  # <- use\n"
+        )
         case.run().steps(8).lines(("outer", 5, 1, {}), ("inner", 20, 1, {}), ("use", 16, 1, {"add": 48}))
         assert case.only("eager-loop").site.line == case.line("outer")
 
@@ -217,7 +254,12 @@ class TestDivergentPath:
         assert case.findings() == []
 
     def test_a_body_that_one_mode_skips(self, program):
-        case = self.both(program, ["if", "body", "end"], ["if", "end"], "def f(x):\n    if x.flag:  # <- if\n        x = 1  # <- body\n    return x  # <- end\n")
+        case = self.both(
+            program,
+            ["if", "body", "end"],
+            ["if", "end"],
+            "def f(x):\n    if x.flag:  # <- if\n        x = 1  # <- body\n    return x  # <- end\n",
+        )
         finding = case.only("mode-divergent-path")
         assert any("dynamic mode skips" in evidence.text for evidence in finding.evidence)
 

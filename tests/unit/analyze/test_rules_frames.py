@@ -32,7 +32,12 @@ class TestNoGrad:
         run = case.run().steps(8)
         eager(run, "def", "exception-table")
         finding = case.only("no-grad-block")
-        assert (finding.site.line, finding.cause, finding.severity, finding.count_per_step) == (case.line("with"), "no-grad", "warning", 1.0)
+        assert (finding.site.line, finding.cause, finding.severity, finding.count_per_step) == (
+            case.line("with"),
+            "no-grad",
+            "warning",
+            1.0,
+        )
         assert finding.source_line == "with paddle.no_grad():  # <- with"
         assert "own function" in finding.advice
 
@@ -89,7 +94,10 @@ def test_silent_frames_are_blamed_on_their_statement(program, statement, cause):
 
 
 def test_several_statements_are_told_at_once(program):
-    case = program("def forward(x):  # <- def\n    with a:  # <- first\n        pass\n    try:  # <- second\n        pass\n    finally:\n        pass\n")
+    case = program(
+        "def forward(x):  # <- def\n    with a:  # <- first\n        pass\n"
+        "    try:  # <- second\n        pass\n    finally:\n        pass\n"
+    )
     run = case.run().steps(8)
     eager(run, "def", "exception-table")
     finding = case.only("not-captured")
@@ -131,7 +139,10 @@ def test_a_function_without_operators_of_its_own_is_info(program):
 
 
 def test_what_runs_in_a_thread_is_told_once_at_its_function(program):
-    case = program("def forward(x):\n    def body():  # <- body\n        work(x)  # <- call\n\ndef work(x):  # <- work\n    return x * 2  # <- op\n")
+    case = program(
+        "def forward(x):\n    def body():  # <- body\n        work(x)  # <- call\n"
+        "\ndef work(x):  # <- work\n    return x * 2  # <- op\n"
+    )
     run = case.run().steps(8)
     eager(run, "body", "thread", "body")
     eager(run, "work", "thread", "work", called_from={**run.at("call"), "function": "body"})
@@ -141,7 +152,10 @@ def test_what_runs_in_a_thread_is_told_once_at_its_function(program):
 
 
 def test_a_generator_that_began_earlier_is_found_by_its_callees(program):
-    case = program("def stream():  # <- stream\n    while True:\n        yield work(1)  # <- call\n\ndef work(x):  # <- work\n    return x * 2  # <- op\n")
+    case = program(
+        "def stream():  # <- stream\n    while True:\n        yield work(1)  # <- call\n"
+        "\ndef work(x):  # <- work\n    return x * 2  # <- op\n"
+    )
     run = case.run().steps(8)
     eager(run, "work", "called-from-generator", "work", called_from={**run.at("call"), "function": "stream"})
     finding = case.only("not-captured")
@@ -149,7 +163,10 @@ def test_a_generator_that_began_earlier_is_found_by_its_callees(program):
 
 
 def test_a_context_manager_that_runs_no_operator_is_a_side_effect(program):
-    case = program("def forward(x):  # <- def\n    with tag():  # <- with\n        return x * 2  # <- op\n\ndef tag():  # <- tag\n    yield\n")
+    case = program(
+        "def forward(x):  # <- def\n    with tag():  # <- with\n        return x * 2  # <- op\n"
+        "\ndef tag():  # <- tag\n    yield\n"
+    )
     run = case.run().steps(8)
     eager(run, "def", "exception-table")
     eager(run, "tag", "generator", "tag", called_from=run.at("with"))

@@ -74,7 +74,9 @@ def test_one_that_then_stays_is_info_and_costs_nothing_per_step(program):
     assert any("stays compiled" in evidence.text for evidence in finding.evidence)
 
 
-@pytest.mark.parametrize(("steps", "severity"), [((1, 2), "info"), ((1, 2, 3, 4), "warning"), ((1, 39), "warning"), ((39,), "info")])
+@pytest.mark.parametrize(
+    ("steps", "severity"), [((1, 2), "info"), ((1, 2, 3, 4), "warning"), ((1, 39), "warning"), ((39,), "info")]
+)
 def test_when_it_matters(program, steps, severity):
     case = program(TEXT)
     run = case.run().steps(40).code(0, "def", "forward")

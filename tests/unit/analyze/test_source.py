@@ -84,7 +84,14 @@ def test_statement_over_several_lines_is_one(file):
 
 def test_branches_have_two_sides(file):
     outer, inner = file.branches
-    assert (outer.line, outer.side(22), outer.side(24), outer.side(26), outer.side(21), outer.side(28)) == (21, "if", "else", "else", None, None)
+    assert (outer.line, outer.side(22), outer.side(24), outer.side(26), outer.side(21), outer.side(28)) == (
+        21,
+        "if",
+        "else",
+        "else",
+        None,
+        None,
+    )
     assert (inner.line, inner.side(24), inner.side(26), inner.side(22)) == (23, "if", "else", None)
     (alone,) = SourceFile("if a:\n    b\nc\n").branches
     assert (alone.orelse, alone.side(3)) == (None, None)

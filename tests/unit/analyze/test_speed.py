@@ -121,7 +121,9 @@ class TestFailures:
         self.both(case)
         for purpose in ("timing", "diagnosis"):
             run = case.run("static", purpose).steps(2)
-            run.record("error", type="ValueError", message="bad shape\nmore", site=run.at("op"), stack=[run.at("op")], traceback="T")
+            run.record(
+                "error", type="ValueError", message="bad shape\nmore", site=run.at("op"), stack=[run.at("op")], traceback="T"
+            )
             run.ended("error", 1)
         diagnosis = case.diagnose()
         assert diagnosis.verdict.slug == "failed-static"
@@ -135,8 +137,18 @@ class TestFailures:
         ("kind", "message", "simulated", "cause"),
         [
             ("InnerError", "float - int64", True, "inner-error"),
-            ("RuntimeError", "Can't call main_program when full_graph=False. Use paddle.jit.to_static(full_graph=True) instead.", False, "main-program"),
-            ("ValueError", "(InvalidArgument) The 0-th input does not appear in the backward graph.", False, "higher-order-gradient"),
+            (
+                "RuntimeError",
+                "Can't call main_program when full_graph=False. Use paddle.jit.to_static(full_graph=True) instead.",
+                False,
+                "main-program",
+            ),
+            (
+                "ValueError",
+                "(InvalidArgument) The 0-th input does not appear in the backward graph.",
+                False,
+                "higher-order-gradient",
+            ),
         ],
     )
     def test_known_errors_have_a_cause(self, case, kind, message, simulated, cause):

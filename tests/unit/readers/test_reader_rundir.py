@@ -13,7 +13,7 @@ from sotprobe.readers.rundir import read_run, read_session
 
 TEXT = """\
 def forward(x):  # <- def
-    y = x * 2
+    y = x * 2  # <- body
     print(y)  # <- print
     return y + 1
 """
@@ -93,7 +93,12 @@ class TestEnds:
             "error", type="ValueError", message="bad", site=program.at("print"), stack=[program.at("print")], simulated=True
         )
         ended = read_run(run.ended("error", 1).directory).exit
-        assert (ended.reason, ended.error_type, ended.site, ended.simulated) == ("error", "ValueError", SourceSite(SHOWN, 3, "forward"), True)
+        assert (ended.reason, ended.error_type, ended.site, ended.simulated) == (
+            "error",
+            "ValueError",
+            SourceSite(SHOWN, 3, "forward"),
+            True,
+        )
 
     def test_a_parent_killed_before_it_wrote_exit_json(self, program):
         assert read_run(program.run().steps(1).directory).exit.reason == "unknown"
@@ -207,13 +212,15 @@ class TestAttribution:
         run = program.run().steps(2).code(0, "def", "forward")
         run.record(
             "subgraph", step=0, name="SIR_0", code=0, ops=2, compile_ns=5,
-            statements=[{"text": "matmul", "path": PATH, "line": 2, "function": "forward"}, {"text": "x", "path": None, "line": None}],
+            statements=[{"text": "matmul", **program.at("body")}, {"text": "x", "path": None, "line": None}],
             inputs=[{"name": "x", "ir_shape": [-1, 3], "dtype": "float32"}], outputs=[],
         )  # fmt: skip
         for shape in ([2, 3], [4, 3], [2, 3]):
             run.record("subgraph-shapes", step=0, name="SIR_0", inputs=[[shape, "float32", True]], outputs=[])
         run.record("subgraph-runs", step=1, runs=[{"name": "SIR_0", "count": 2}])
-        run.record("subgraph-time", step_from=0, step_to=2, times=[{"name": "SIR_0", "count": 4, "forward_ns": 80, "backward_ns": None}])
+        run.record(
+            "subgraph-time", step_from=0, step_to=2, times=[{"name": "SIR_0", "count": 4, "forward_ns": 80, "backward_ns": None}]
+        )
         (graph,) = read_run(run.directory).subgraphs
         assert graph.inputs[0].ir_shape == (-1, 3)
         assert graph.inputs[0].real_shapes == ((2, 3), (4, 3))
