@@ -53,9 +53,7 @@ class Recorded:
         return [(record["site"]["line"], record["site"]["function"]) for record in self.of(scenario, kind)]
 
     def outcomes(self, scenario: str) -> list[tuple[str, str]]:
-        return [
-            (self.codes[record["code"]]["function"], record["outcome"]) for record in self.of(scenario, "translate")
-        ]
+        return [(self.codes[record["code"]]["function"], record["outcome"]) for record in self.of(scenario, "translate")]
 
     def translated(self, scenario: str) -> list[int]:
         """SOT's own count of translations, by step."""

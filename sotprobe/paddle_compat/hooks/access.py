@@ -27,7 +27,6 @@ def module(name: str) -> ModuleType:
         "exceptions": f"{_SOT}.utils.exceptions",
         "compile_cache": f"{_SOT}.symbolic.compile_cache",
         "statement_ir": f"{_SOT}.symbolic.statement_ir",
-        "instruction_utils": f"{_SOT}.opcode_translator.instruction_utils.instruction_utils",
     }
     return importlib.import_module(places.get(name, f"{_EXECUTOR}.{name}"))
 

@@ -132,9 +132,7 @@ class Breaks:
         self._watch.replace(exceptions.SotErrorBase, "__init__", self._remember_stack)
         for name, commit in (("call", "call"), ("if", "if"), ("for_loop", "for")):
             if f"_break_graph_when_{name}" in vars(executor.OpcodeExecutor):  # no for_loop since Paddle 3.3
-                self._watch.replace(
-                    executor.OpcodeExecutor, f"_break_graph_when_{name}", self._committed(commit)
-                )
+                self._watch.replace(executor.OpcodeExecutor, f"_break_graph_when_{name}", self._committed(commit))
         # start_translate asks for the strict mode exactly where it decides to give the frame up.
         self._watch.replace(module("executor_cache"), "is_strict_mode", self._given_up)
         self._watch.replace(module("pycode_generator").ResumeFunctionCreator, "generate", self._resume_function)
@@ -171,9 +169,7 @@ class Breaks:
     def _emit_break(self, commit: str, executor: Any, cause: Cause) -> None:
         code = executor_code(executor)
         step = self._session.current_step()
-        stack = [frame.site for frame in cause.stack] or [
-            SourceSite(code.co_filename, executor_line(executor), code.co_name)
-        ]
+        stack = [frame.site for frame in cause.stack] or [SourceSite(code.co_filename, executor_line(executor), code.co_name)]
         outer = self._session.outer()
         site = self._innermost(stack, outer, code)
         if self._emitted_step != step:
@@ -196,9 +192,7 @@ class Breaks:
             outer=outer,
         )
 
-    def _innermost(
-        self, stack: list[SourceSite], outer: list[dict[str, object]], code: CodeType
-    ) -> dict[str, object]:
+    def _innermost(self, stack: list[SourceSite], outer: list[dict[str, object]], code: CodeType) -> dict[str, object]:
         """The innermost user line: of the simulated stack, else of the real one, else the frame's definition."""
         simulated = self._session.user_sites(stack)
         if simulated:

@@ -147,7 +147,7 @@ class Frames:
                     self._watch.observe(self._emit_recompile, frame.f_code, known)
                     self._not_guarding_ns += perf_counter_ns() - started
             if cache.translate_count == before:
-                self._watch.observe(self._count_lookup, cache, frame.f_code, entries, result)
+                self._count_lookup(cache, frame.f_code, entries, result)
             return result
 
         return lookup

@@ -85,8 +85,8 @@ def _evaluate(node: ast.expr, namespace: dict[str, Any], frame: Any) -> Any:
     return eval(compile(expression, "<guard>", "eval"), namespace, {"frame": frame})  # noqa: S307
 
 
-def _type_compared(node: ast.expr) -> ast.expr | None:
-    """``type(x)`` in ``id(type(x)) == 140…``: the class that was expected is only known by its address."""
+def _compared_by_address(node: ast.expr) -> ast.expr | None:
+    """``x`` in ``id(x) == 140…``: what was expected is only known by its address."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id" and len(node.args) == 1:
         return node.args[0]
     return None
@@ -105,7 +105,7 @@ def _described(node: ast.expr, namespace: dict[str, Any], frame: Any) -> str:
 def _explain(node: ast.expr, namespace: dict[str, Any], frame: Any) -> dict[str, str | None]:
     expected, seen = "True", "False"
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        compared = _type_compared(node.left)
+        compared = _compared_by_address(node.left)
         expected = None if compared else _described(node.comparators[0], namespace, frame)
         seen = _described(compared or node.left, namespace, frame)
     return {"expression": ast.unparse(node), "expected": expected, "seen": seen}
@@ -131,7 +131,7 @@ def failed_guards(guards: list[Callable[[Any], bool]], frame: Any) -> list[dict[
     """Every part that fails for ``frame``, over all guards, the newest guard first and each part once.
 
     ``expression`` is Paddle's text of the part with temporaries resolved, ``expected`` and ``seen`` are both sides of its
-    comparison as text (``expected`` is None where only a class's address was kept).
+    comparison as text (``expected`` is None where only an address was kept).
     """
     failed: dict[tuple[str | None, ...], dict[str, str | None]] = {}
     for guard in reversed(guards):
@@ -222,8 +222,12 @@ class GuardSites:
     def site(self, code: CodeType, expressions: list[str]) -> dict[str, object] | None:
         """The user line behind the first of ``expressions`` that one is known for.
 
-        A value that came out of a graph break is read where the break is: ``item()``, ``float()``, a random number.
+        A value that came out of a graph break is read where the break is: ``item()``, ``float()``, a random number. For a
+        frame of a library it is the user's line that led there.
         """
+        if not self._session.is_user(code.co_filename):
+            outer = self._session.outer()
+            return outer[-1] if outer else None
         sites = self._sites.get(id(code), {})
         for expression in expressions:
             site = self._broken_value(code, expression) or _longest_match(sites, expression) or _load_site(code, expression)

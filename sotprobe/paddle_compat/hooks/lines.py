@@ -48,9 +48,7 @@ def location_table(lines: Iterable[tuple[int, int]], first_line: int) -> bytes:
 
 
 def _with_exact_lines(code: CodeType, instructions: list[Any]) -> CodeType:
-    size = getattr(module("instruction_utils"), "get_instruction_size", None) or module(
-        "pycode_generator"
-    ).get_instruction_size
+    size = module("pycode_generator").get_instruction_size
     lines = []
     current = code.co_firstlineno
     for instruction in instructions:

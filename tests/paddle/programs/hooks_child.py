@@ -30,7 +30,7 @@ def main(path, out):
                 before = translate_count()
                 try:
                     run(step)
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - whatever a scenario raises is recorded
                     traceback.print_exc()
                     stack = [[site.line, site.function] for site in simulated_stack_of(error) if site.path == path]
                     emit("raised", step=step, type=type(error).__name__, message=str(error), stack=stack)
