@@ -19,6 +19,7 @@ from sotprobe.capture.child.job import Job
 from sotprobe.capture.child.markers import StaticCalls
 from sotprobe.capture.child.refuse import Refused
 from sotprobe.capture.child.steps import Steps
+from sotprobe.capture.child.userfiles import put_first
 
 
 def run_case(job: Job, steps: Steps, calls: StaticCalls, parity: Any = None) -> None:
@@ -55,7 +56,7 @@ def run_case(job: Job, steps: Steps, calls: StaticCalls, parity: Any = None) -> 
 
 def _load(job: Job) -> ModuleType:
     directory = os.path.dirname(job.path)
-    sys.path.insert(0, directory)
+    put_first(directory)
     sys.argv = [job.given, *job.arguments]
     name = os.path.splitext(os.path.basename(job.path))[0]
     spec = importlib.util.spec_from_file_location(name, job.path)

@@ -7,9 +7,7 @@ import platform
 import time
 from typing import Any
 
-_PREFIXES = ("SOT_", "FLAGS_", "OMP_", "MKL_", "OPENBLAS_", "CUDA_", "GLOG_", "ENV_SOT_", "ENABLE_", "TRANSLATOR_")
-_NAMES = ("MIN_GRAPH_SIZE", "STRICT_MODE", "COST_MODEL", "GRAPH_SIZE", "CLEAN_CODE", "SHOW_TRACKERS", "EVENT_LEVEL",
-          "DY2ST_TEST")
+from sotprobe.paddle_compat import flags
 
 
 def describe(paddle: Any) -> dict[str, Any]:
@@ -25,5 +23,5 @@ def describe(paddle: Any) -> dict[str, Any]:
         "gpu_build": bool(paddle.is_compiled_with_cuda()),
         "device": str(paddle.get_device()),
         "cpu_count": os.cpu_count(),
-        "env": {k: v for k, v in sorted(os.environ.items()) if k.startswith(_PREFIXES) or k in _NAMES},
+        "env": flags.recorded(os.environ),
     }

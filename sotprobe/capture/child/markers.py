@@ -115,6 +115,7 @@ class OptimizerSteps:
                 self._first = id(optimizer)
             mine = id(optimizer) == self._first
             if mine:
+                self._steps.expect("optimizer")
                 for hook in self.before_step:
                     hook(optimizer)
             self._depth += 1

@@ -13,6 +13,7 @@ from sotprobe.capture.child.job import Job
 from sotprobe.capture.child.markers import mark_function
 from sotprobe.capture.child.refuse import Refused
 from sotprobe.capture.child.steps import Steps
+from sotprobe.capture.child.userfiles import put_first
 
 _MARK = "__sotprobe_mark__"
 
@@ -20,7 +21,7 @@ _MARK = "__sotprobe_mark__"
 def run_script(job: Job, steps: Steps) -> None:
     """Execute the program the way ``python program.py args`` would: own ``__main__``, argv and path."""
     steps.batch_size = job.batch_size
-    sys.path.insert(0, os.path.dirname(job.path))
+    put_first(os.path.dirname(job.path))
     sys.argv = [job.given, *job.arguments]
     with open(job.path, "rb") as file:
         tree = ast.parse(file.read(), filename=job.path)

@@ -45,6 +45,7 @@ class Steps:
         self._source: str | None = None
         self._index = -1
         self._open = False
+        self._missed_begin = False
         self._start = 0
         self._translated = 0
         self._loss: Any = None
@@ -137,14 +138,19 @@ class Steps:
         if not partial and self._plan.done(self._index, wall):
             self.stop()
 
+    def expect(self, source: str) -> None:
+        """The end of a step is near; when none is open, its begin was missed and its time will be partial."""
+        if self.finished or self._open or not self.is_clock(source):
+            return
+        self.open(source)
+        self._missed_begin = True
+
     def switch(self, source: str) -> None:
         """A marker that only knows the end of a step: close the open one under its name and open the next."""
         if self.finished or not self.is_clock(source):
             return
-        if not self._open:  # the first step began before anything was seen
-            self._begin()
-        else:
-            self.close(source)
+        partial, self._missed_begin = self._missed_begin, False
+        self.close(source, partial=partial)
         self.open(source)
 
     def stop(self) -> None:

@@ -32,3 +32,15 @@ def is_user_file(path: str) -> bool:
     if not path or path.startswith("<"):
         return False
     return not (path.startswith(_PREFIXES) or any(part in path for part in _PARTS))
+
+
+def put_first(directory: str) -> None:
+    """Make ``directory`` the first place to import from, as ``python directory/program.py`` would.
+
+    It replaces what the interpreter put there for sotprobe's own start, unless sotprobe is imported from there.
+    """
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    if sys.path[0] == root and root not in sys.path[1:]:
+        sys.path.insert(0, directory)
+    else:
+        sys.path[0] = directory
