@@ -41,7 +41,7 @@ def lost_frames(facts: Facts) -> list[LostFrame]:
     """All of them, root causes folded: one for each (function, cause, line)."""
     said = _said(facts)
     silent = _silent(facts, {lost.frame for lost in said})
-    return _fold_below([*said, *silent])
+    return _fold_below(facts, [*said, *silent])
 
 
 def _said(facts: Facts) -> list[LostFrame]:
@@ -144,13 +144,13 @@ def _other_constructs(facts: Facts, frame: SourceSite, site: SourceSite) -> tupl
     )
 
 
-def _fold_below(found: list[LostFrame]) -> list[LostFrame]:
+def _fold_below(facts: Facts, found: list[LostFrame]) -> list[LostFrame]:
     """A frame whose caller is lost too is that caller's damage, not a cause of its own."""
     by_place = {(lost.frame.path, lost.frame.function): lost for lost in found}
     kept: list[LostFrame] = []
     below: dict[LostFrame, list[SourceSite]] = defaultdict(list)
     for lost in found:
-        root = _root_of(lost, by_place)
+        root = _root_of(facts, lost, by_place)
         if root is lost:
             kept.append(lost)
         else:
@@ -158,16 +158,31 @@ def _fold_below(found: list[LostFrame]) -> list[LostFrame]:
     return [replace(lost, below=(*lost.below, *below[lost])) for lost in kept]
 
 
-def _root_of(lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> LostFrame:
+def _root_of(facts: Facts, lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> LostFrame:
     visited = set()
-    while lost.cause in _BELOW_ANOTHER and lost.frame not in visited:
+    while _is_damage(facts, lost) and lost.frame not in visited:
         visited.add(lost.frame)
-        callers = [event.site for event in lost.events if event.site is not None]
-        parent = next((by_place[c.path, c.function] for c in callers if (c.path, c.function) in by_place), None)
-        if parent is None or parent is lost:
+        callers = [(site.path, site.function) for event in lost.events for site in _callers(event)]
+        parent = next((by_place[caller] for caller in callers if by_place.get(caller, lost) is not lost), None)
+        if parent is None:
             break
         lost = parent
     return lost
+
+
+def _is_damage(facts: Facts, lost: LostFrame) -> bool:
+    """Whether a lost frame is to be blamed on a lost caller: a comprehension, the generator of a context manager that runs no
+    operators, and what runs where the hook is off."""
+    if lost.cause == "generator":
+        return not facts.operators_at(lines_of(facts, lost))
+    return lost.cause in _BELOW_ANOTHER or lost.frame.function.startswith("<")
+
+
+def _callers(event: Event) -> Iterable[SourceSite]:
+    """Innermost first; an eager frame's site is the line it was called from."""
+    if event.kind == "eager-frame":
+        return [event.site] if event.site is not None else []
+    return reversed(event.stack)
 
 
 def lines_of(facts: Facts, lost: LostFrame) -> frozenset[Line]:

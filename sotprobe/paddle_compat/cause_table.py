@@ -344,7 +344,7 @@ TABLE: tuple[Cause, ...] = (
         _SILENT + "; it was seen before and no longer is",
         notes=(
             Note(
-                "On Python 3.11 and 3.12 ten graph breaks at calls do that to SOT's own trampoline: have fewer, or use 3.10 or 3.13.",
+                "On Python 3.11 and 3.12 ten graph breaks at calls do that to SOT's own trampoline: use Python 3.10 or 3.13.",
                 Versions(python_since="3.11", python_until="3.12"),
             ),
             Note("On Paddle 3.0 what is compiled after step 20 runs ten times and is then eager.", Versions(paddle_until="3.1")),

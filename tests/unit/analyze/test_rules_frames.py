@@ -22,8 +22,9 @@ def eager(run, marker, why, function="forward", **fields):
 
 
 def fallback(run, marker, message, **fields):
-    base = {"reason": None, "error": "FallbackError", "final_message": message, "stack": [run.at(marker)], "outer": []}
-    return run.record("fallback", step=0, code=0, site=run.at(marker), message=message, **{**base, **fields})
+    base = {"code": 0, "reason": None, "error": "FallbackError", "final_message": message, "outer": []}
+    at = {"site": run.at(marker), "stack": [run.at(marker)]}
+    return run.record("fallback", step=0, message=message, **{**base, **at, **fields})
 
 
 class TestNoGrad:
@@ -175,6 +176,28 @@ def test_a_context_manager_that_runs_no_operator_is_a_side_effect(program):
 
 
 class TestFallback:
+    def test_a_comprehension_of_a_lost_function_is_part_of_it(self, program):
+        case = program("def forward(x):  # <- def\n    return [float(i) for i in range(int(x))]  # <- bad\n")
+        run = case.run().steps(8).code(0, "def", "forward").code(1, "bad", "<listcomp>")
+        fallback(run, "bad", "Not support builtin function: <class 'int'> with args: Args(TensorVariable)")
+        stack = [{**run.at("bad"), "function": "<listcomp>"}]
+        fallback(
+            run, "bad", "Can not simulate iterator of <class 'ObjectVariable'>.", code=1, stack=stack, outer=[run.at("bad")],
+            site=stack[0], final_message="Encountered BreakGraphError during FOR_ITER simulation, falling back.",
+        )  # fmt: skip
+        assert [(finding.slug, finding.cause) for finding in case.findings()] == [("fallback", "int-read")]
+        assert case.diagnose().modes["static"].fallbacks == 2
+
+    def test_the_generator_of_a_context_manager_is_a_side_effect(self, program):
+        case = program(
+            "def forward(x):  # <- def\n    with tag():  # <- with\n        return x * 2\n\ndef tag():  # <- tag\n    yield\n"
+        )
+        run = case.run().steps(3).code(0, "tag", "tag")
+        eager(run, "def", "exception-table")
+        tag = {**run.at("tag"), "function": "tag"}
+        fallback(run, "tag", "opcode: RETURN_GENERATOR is not supported.", stack=[tag], outer=[run.at("with")], site=tag)
+        assert [(finding.slug, finding.cause) for finding in case.findings()] == [("not-captured", "with-block")]
+
     @pytest.mark.parametrize(
         ("message", "cause"),
         [
