@@ -285,6 +285,25 @@ def test_lines_are_exact_in_every_resume_function(breaks: Recorded) -> None:
     assert breaks.translated("many") == [8, 0]
 
 
+def test_simulated_lines_are_covered_in_the_step_of_the_translation(breaks: Recorded) -> None:
+    (record,) = breaks.of("one-side", "coverage")
+    assert (record["step"], record["simulated"]) == (0, True)
+    ((path, lines, functions),) = record["lines"]
+    assert path == breaks.path
+    expected = {"side-branch", "side-taken", "side-plain", "side-inlined"}
+    assert {breaks.line(marker) for marker in expected} <= set(lines)
+    assert breaks.line("side-not-taken") not in lines
+    assert functions[str(breaks.line("side-inlined"))] == "helped"
+    assert sorted(functions) == sorted(str(line) for line in lines)
+
+
+def test_coverage_passes_every_break(breaks: Recorded) -> None:
+    (record,) = breaks.of("many", "coverage")
+    ((_, lines, functions),) = record["lines"]
+    assert {breaks.line(f"many-{number}") for number in range(1, 8)} <= set(lines)
+    assert set(functions.values()) == {"many"}
+
+
 # --- recompiles
 
 

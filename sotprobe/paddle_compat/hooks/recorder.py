@@ -12,6 +12,7 @@ from sotprobe.paddle_compat.hooks.frames import Frames
 from sotprobe.paddle_compat.hooks.guards import GuardSites
 from sotprobe.paddle_compat.hooks.notices import Notices
 from sotprobe.paddle_compat.hooks.session import Emit, Session
+from sotprobe.paddle_compat.hooks.simulation import SimulatedLines
 from sotprobe.paddle_compat.hooks.subgraphs import Subgraphs
 from sotprobe.paddle_compat.hooks.watch import Watch
 
@@ -33,13 +34,14 @@ class SotRecorder:
         self._guard_sites = GuardSites(self._session, self._watch)
         self._frames = Frames(self._session, self._watch, self._breaks, self._guard_sites)
         self._subgraphs = Subgraphs(self._session, self._watch, self._frames)
+        self._simulated = SimulatedLines(self._session, self._watch)
         self._notices = Notices(self._session, self._watch)
 
     def install(self) -> None:
         """Put the hooks in place; imports Paddle. What this Paddle does not have is noted and left out."""
         access.skip_files_below(_PACKAGE)
         lines.install(self._watch)
-        for part in (self._breaks, self._guard_sites, self._frames, self._subgraphs, self._notices):
+        for part in (self._breaks, self._guard_sites, self._frames, self._subgraphs, self._simulated, self._notices):
             part.install()
 
     def uninstall(self) -> None:
@@ -47,7 +49,8 @@ class SotRecorder:
         self._watch.restore()
 
     def end_step(self, index: int) -> None:
-        """Emit what is counted by step (``frames``, ``subgraph-runs``) for step ``index`` and start again."""
+        """Emit what is collected by step (``frames``, ``subgraph-runs``, ``coverage``) for step ``index`` and start again."""
+        self._watch.observe(self._simulated.end_step, index)
         self._watch.observe(self._subgraphs.end_step, index)
         self._watch.observe(self._frames.end_step, index)
 

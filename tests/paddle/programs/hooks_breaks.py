@@ -123,6 +123,22 @@ def many(x):
     return y
 
 
+@to_static(full_graph=False)
+def one_side(x, flag):
+    if flag:  # <side-branch>
+        y = x * 2  # <side-taken>
+    else:
+        y = x * 3  # <side-not-taken>
+    y = helped(y)
+    label = "no tensor here"  # <side-plain>
+    return y, label
+
+
+def helped(y):
+    scale = 4  # <side-inlined>
+    return y * scale
+
+
 x = paddle.ones([3])
 parameters = [paddle.create_parameter([3], "float32") for _ in range(2)]
 
@@ -138,5 +154,6 @@ SCENARIOS = {
     "set-value": (2, lambda step: set_value_loop(parameters)),
     "inlined-with": (2, lambda step: inlined_with(x)),
     "numpy-read": (1, lambda step: numpy_read(x)),
+    "one-side": (2, lambda step: one_side(x, True)),
     "many": (2, lambda step: many(x)),
 }
