@@ -121,7 +121,8 @@ class EventReader:
             cause=vocabulary.classify_eager(record.get("why")),
             count=record.get("count", 1),
             phase=record.get("phase"),
-            outcome="seen" if record.get("why") == "seen" else None,
+            # SOT's own records tell the rest of these: a translation's outcome, a subgraph that was dropped.
+            outcome="seen" if record.get("why") in ("seen", "too-small") else None,
             evidence=(self._evidence(record, f"{frame.function} started as itself ({record.get('why')})"),),
         )
 

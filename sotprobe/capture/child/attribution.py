@@ -32,7 +32,7 @@ from sotprobe.paddle_compat.traits import Traits, traits
 
 EARLY_COVERAGE = (0, 1, 2)
 EARLY_FRAMES = (1, 2)  # the last one completed is reported
-LATE = (22, 23, 24)
+LATE = (22, 23, 24, 38)  # what is compiled after the 20th step runs ten times before some releases forget it
 WINDOWS = ((4, 7), (25, 30))
 _PATIENCE = 6  # steps that a window waits for translations to end
 _LONG_WINDOW = 5_000_000  # line events after which no further step is added to a window
@@ -356,7 +356,7 @@ def _unattributed(joined: Joined) -> list[str]:
     texts = []
     nowhere = sum(count for count, _ in joined.nowhere.operators.values())
     if nowhere:
-        texts.append(f"{nowhere} operators ran while no line of the program was being executed")
+        texts.append(f"{nowhere} operators ran with no line of the program on the stack")
     if joined.strangers:
         texts.append(f"{joined.strangers} operators ran in threads whose lines could not be watched")
     if joined.loose_backward:
