@@ -151,6 +151,11 @@ class Facts:
         """The lines of the function around a site, without functions inside it."""
         return frozenset((site.path, line) for line in self.sources.own_lines(site.path, site.line))
 
+    def is_user(self, frame: SourceSite | None) -> bool:
+        """Whether a frame is the user's, not a library's: the sources of all user files that records name are saved."""
+        known = self.sources.paths
+        return frame is None or not known or frame.path in known
+
     def source_line(self, site: SourceSite | None) -> str | None:
         return self.sources.line(site.path, site.line) if site else None
 

@@ -190,6 +190,10 @@ class Sources:
     def __init__(self, texts: Mapping[str, str]):
         self._files = {path: SourceFile(text) for path, text in texts.items()}
 
+    @property
+    def paths(self) -> frozenset[str]:
+        return frozenset(self._files)
+
     def file(self, path: str) -> SourceFile | None:
         return self._files.get(path)
 

@@ -223,6 +223,9 @@ def readable(expression: str) -> str:
     return re.sub(r"\((\w+)\)(?=[.\[])", r"\1", text)
 
 
+MOST_GUARDS = 4
+
+
 def describe_guards(guards: Sequence[Guard]) -> str:
     """What failed and the value seen; of guards on one value the newest with how many more there are."""
     groups: dict[tuple[str, str | None], list[str]] = {}
@@ -234,6 +237,8 @@ def describe_guards(guards: Sequence[Guard]) -> str:
         more = f" and {len(found) - 1} older" if len(found) > 1 else ""
         now = "" if seen is None else f" (now {seen})"
         texts.append(f"{found[0]}{more}{now}")
+    if len(texts) > MOST_GUARDS:
+        texts = [*texts[:MOST_GUARDS], f"{len(texts) - MOST_GUARDS} more guards"]
     return "; ".join(texts) if texts else "no failed guard recorded"
 
 

@@ -1,7 +1,11 @@
 """``recompile``, ``cache-limit`` and ``compile-limit``: translations that are made again, until SOT stops.
 
-A recompile that happens once or a few times and then stays (a dynamic dimension, the train/eval toggle) is info; one that goes
-on, or that fills the cache, is a warning. Its cost is the translation time after the first one, per step observed.
+A recompile that happens once or in a few steps and then stays (a dynamic dimension, the train/eval toggle) is info, and so is
+one for each of several layers of a class, all in one step; one that goes on, or that fills the cache, is a warning. Its cost is
+the translation time after the first one, per step observed.
+
+The frames of libraries (a Sequential of Paddle's own that is called for twenty layers) are no lines of the user's: what happens
+to them in one step is info, and the advice is to call them from captured code.
 """
 
 from __future__ import annotations
@@ -22,6 +26,10 @@ _VALUE_BREAKS = frozenset(
 )
 # A dynamic dimension settles after one recompile, a symbolic int after two: as many as this are no settling.
 MANY = 4
+_LIBRARY_ADVICE = (
+    "The frame is a library's. Call it from a layer or function of your own under to_static: from there it is captured as part "
+    "of one graph, and its frames are not looked up one by one."
+)
 # Switching between a few known values is what these are for.
 _EXPECTED = frozenset({"training-toggle"})
 
@@ -37,14 +45,18 @@ def recompile(facts: Facts) -> Iterator[Draft]:
             evidence.append(Evidence("steps", f"with its recompiles a step took {facts.mean_step_ns / 1e6:.1f} ms on average"))
         steps = len(facts.static.steps) if facts.static else 0
         finding = make(
-            facts, "recompile", severity, title, site, evidence, cause=cause,
-            count_per_step=len(events) / steps if steps else None,
+            facts, "recompile", severity, title, site, [*evidence, *_library(facts, frame)], cause=cause,
+            advice=_advice(facts, cause, frame), count_per_step=len(events) / steps if steps else None,
         )  # fmt: skip
         yield Draft(finding, Claim(translation_ns=_per_step(events, steps) if severity == WARNING else None))
 
 
+def _steps(events: list[Event]) -> int:
+    return len({event.step for event in events})
+
+
 def _goes_on(facts: Facts, events: list[Event]) -> bool:
-    return len(events) > 1 and not settled((event.step for event in events), facts.last_step)
+    return _steps(events) > 1 and not settled((event.step for event in events), facts.last_step)
 
 
 def _fills(facts: Facts, frame: SourceSite | None, events: list[Event]) -> bool:
@@ -52,9 +64,9 @@ def _fills(facts: Facts, frame: SourceSite | None, events: list[Event]) -> bool:
 
 
 def _matters(facts: Facts, cause: str, frame: SourceSite | None, events: list[Event]) -> bool:
-    if _fills(facts, frame, events):
+    if _fills(facts, frame, events) and (facts.is_user(frame) or _steps(events) > 1):
         return True
-    return cause not in _EXPECTED and (len(events) >= MANY or _goes_on(facts, events))
+    return cause not in _EXPECTED and (_steps(events) >= MANY or _goes_on(facts, events))
 
 
 def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | None], list[Event]]:
@@ -67,7 +79,7 @@ def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | Non
 
 def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
     """Cause and line; a scalar that came out of a break is blamed on the line of the break."""
-    cause, site = event.cause or "unknown", event.site or event.frame
+    cause, site = event.cause or "unknown", event.site or (event.frame if facts.is_user(event.frame) else None)
     if cause in _SCALARS and event.break_lines:
         source = _value_break(facts, event)
         if source is not None:
@@ -126,6 +138,14 @@ def _per_step(events: list[Event], steps: int) -> float | None:
     return sum(duration for duration in durations if duration is not None) / steps
 
 
+def _library(facts: Facts, frame: SourceSite | None) -> list[Evidence]:
+    return [] if facts.is_user(frame) else [Evidence("hooks", f"{frame.function} is a library's: {frame}")]
+
+
+def _advice(facts: Facts, cause: str | None, frame: SourceSite | None) -> str:
+    return facts.advice(cause) if facts.is_user(frame) else _LIBRARY_ADVICE
+
+
 def cache_limit(facts: Facts) -> Iterator[Draft]:
     """Functions that SOT no longer compiles because 20 translations are kept."""
     for event in facts.events("cache-full"):
@@ -142,7 +162,18 @@ def _given_up(facts: Facts, event: Event, slug: str, what: str) -> Draft:
     function = event.frame.function if event.frame else "a frame"
     part = f" (the rest after line {event.break_lines[-1]})" if event.break_lines else ""
     evidence = [*event.evidence, Evidence("hooks", f"since step {event.step}")]
-    finding = make(facts, slug, WARNING, f"{function}{part} {what}", event.site, evidence, cause=event.cause)
+    ours = facts.is_user(event.frame)
+    at_once = _steps([other for other in facts.events("recompile") if other.frame == event.frame]) <= 1
+    finding = make(
+        facts,
+        slug,
+        WARNING if ours or not at_once else INFO,
+        f"{function}{part} {what}",
+        event.site if ours else None,
+        [*evidence, *_library(facts, event.frame)],
+        cause=event.cause,
+        advice=_advice(facts, event.cause, event.frame),
+    )
     lines = facts.own_lines(event.frame) if event.frame else frozenset()
     if event.break_lines:
         lines = frozenset(line for line in lines if line[1] >= event.break_lines[-1])

@@ -139,6 +139,39 @@ def test_the_full_cache_is_its_own_finding_and_makes_the_recompiles_matter(progr
     assert case.only("recompile").severity == "warning"
 
 
+class TestLibraryFrames:
+    """Paddle's own Sequential, called for one layer after the other because its caller is not captured."""
+
+    def library(self, case, *steps):
+        run = case.run().steps(40)
+        run.record(
+            "code", id=0, path="/site-packages/paddle/nn/container.py", line=790, function="forward", break_lines=[], user=False
+        )
+        head = "id(frame.f_locals['self']) == 14068101"
+        recompiled(run, *steps, expression=head, expected="14068101")
+        for step in range(40):
+            run.frames(step, c0={"entered": 30, "cache_full": 10})
+        return case
+
+    def test_all_in_the_first_step_is_info_without_a_site(self, program):
+        findings = self.library(program(TEXT), *[0] * 19).findings()
+        assert {(f.slug, f.severity, f.site) for f in findings} == {("recompile", "info", None), ("cache-limit", "info", None)}
+        assert all("layer or function of your own" in finding.advice for finding in findings)
+
+    def test_on_and_on_is_a_warning(self, program):
+        findings = self.library(program(TEXT), *range(19)).findings("warning")
+        assert {finding.slug for finding in findings} == {"recompile", "cache-limit"}
+
+
+def test_layers_of_one_class_in_one_step_are_info_but_not_when_they_fill_the_cache(program):
+    case = program(TEXT)
+    run = case.run().steps(40).code(0, "def", "forward")
+    recompiled(run, *[0] * 19, expression="id(frame.f_locals['self']) == 14068101", expected="14068101")
+    assert case.only("recompile").severity == "info"
+    run.frames(30, c0={"entered": 30, "cache_full": 10})
+    assert case.only("recompile").severity == "warning"
+
+
 def test_the_compile_time_limit(program):
     case = program(TEXT)
     run = case.run().steps(8).code(0, "def", "forward")

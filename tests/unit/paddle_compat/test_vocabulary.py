@@ -125,6 +125,11 @@ def test_guards_read_like_the_program():
     )
 
 
+def test_of_many_guards_the_first_few_are_told():
+    guards = [Guard(f"frame.f_locals['x{i}'].shape[0] == 2", "2", "3") for i in range(20)]
+    assert words.describe_guards(guards).endswith("x3.shape[0] == 2 (now 3); 16 more guards")
+
+
 def test_the_local_a_guard_is_about():
     assert words.guarded_local("frame.f_locals['k'] == 0.5") == "k"
     assert words.guarded_local("frame.f_locals['resume_0_stack_1'] == 0.5") is None
