@@ -52,11 +52,6 @@ def translate_count() -> int:
     return module("executor_cache").OpcodeExecutorCache().translate_count
 
 
-def max_cache_size() -> int:
-    """How many translations of one code object SOT keeps before it leaves the frame alone."""
-    return module("executor_cache").OpcodeExecutorCache.MAX_CACHE_SIZE
-
-
 class SimulatedFrame(NamedTuple):
     """A frame that SOT is simulating: where it stands and the opcode it works on (None before the first)."""
 

@@ -129,6 +129,7 @@ def one_side(x, flag):
         y = x * 2  # <side-taken>
     else:
         y = x * 3  # <side-not-taken>
+        y = y + 1
     y = helped(y)
     label = "no tensor here"  # <side-plain>
     return y, label
