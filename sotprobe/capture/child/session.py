@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Mapping
-from types import CodeType
 from typing import Any
 
 from sotprobe.capture.child import nvprof
@@ -129,27 +127,11 @@ class Session:
             recorder = SotRecorder(self._emit, is_user_file, lambda: self._steps.index)
             recorder.install()
             self._steps.listen(_HookSteps(recorder))
-            seen_codes = _SeenCodes(recorder)
+            seen_codes = recorder.seen_codes
         self._attribution = Attribution(self._emit, is_user_file, seen_codes=seen_codes, mode=self._job.mode)
         self._steps.listen(self._attribution, innermost=True)
         self._calls.on_enter.append(self._attribution.enter_static)
         self._calls.on_exit.append(self._attribution.leave_static)
-
-
-class _SeenCodes(Mapping):
-    """The recorder's counts of SOT's callbacks by code object, always as they are now."""
-
-    def __init__(self, recorder: Any):
-        self._recorder = recorder
-
-    def __getitem__(self, code: CodeType) -> int:
-        return self._recorder.seen_codes[code]
-
-    def __iter__(self) -> Iterator[CodeType]:
-        return iter(self._recorder.seen_codes)
-
-    def __len__(self) -> int:
-        return len(self._recorder.seen_codes)
 
 
 class _HookSteps:
