@@ -26,8 +26,8 @@ Every finding of `not-captured`, `fallback`, `graph-break`, `host-sync`, `recomp
   `logging`, which always take the frame down, are `host-sync`.
 - A frame lost to a `with paddle.no_grad()` block is `no-grad-block`, whether SOT said so (Python 3.10) or not (3.11+), and
   neither `fallback` nor `not-captured` as well.
-- A recompile that then stays is info. It is a warning when it goes on to the end of the run, happens four times or more, or
-  fills the cache.
+- A recompile that then stays is info. It is a warning when it goes on to the end of the run, fills the cache, or comes in four
+  steps or more from a guard that never becomes dynamic (floats, strings, attributes, globals, lengths, objects).
 
 This page is made from `sotprobe/paddle_compat/cause_table.py` by `tools/causes_page.py`.
 """

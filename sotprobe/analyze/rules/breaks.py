@@ -67,18 +67,22 @@ def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSit
 
 
 def resumed_frames(facts: Facts, event: Event) -> list[FrameKey]:
-    """The resume functions a break goes on in: known by the frame and its chain of break lines."""
+    """The resume functions that breaks at a line go on in: known by the frame and the last line of their chain.
+
+    A line that breaks ten times has ten of them, one inside the other, and one event.
+    """
     if facts.static is None or event.frame is None:
         return []
-    depth = len(event.break_lines)
-    lines = {site.line for site in event.stack if (site.path, site.function) == (event.frame.path, event.frame.function)}
-    if event.site is not None:
-        lines.add(event.site.line)
-    return [
-        key
-        for key in facts.static.entries
-        if key[0] == event.frame and len(key[1]) == depth + 1 and key[1][:depth] == event.break_lines and key[1][depth] in lines
+    lines = facts.own_lines(event.frame)
+    own = [
+        site.line
+        for site in (*event.stack, event.site)
+        if site and site.function == event.frame.function and (not lines or (site.path, site.line) in lines)
     ]
+    if not own:
+        return []
+    # The stack is outermost first and the user's real frames come before the simulated ones, so the last is where it broke.
+    return [key for key in facts.static.entries if key[0] == event.frame and key[1] and key[1][-1] == own[-1]]
 
 
 def _count(facts: Facts, frames: frozenset[FrameKey]) -> float | None:

@@ -24,7 +24,9 @@ _SCALARS = frozenset({"float-guard", "int-guard", "constant-guard", "str-guard",
 _VALUE_BREAKS = frozenset(
     {"item", "float-read", "int-read", "bool-read", "numpy-read", "random-api", "numpy-api", "builtin-call"}
 )
-# A dynamic dimension settles after one recompile, a symbolic int after two: as many as this are no settling.
+# Sizes become dynamic and ints symbolic, so these settle by themselves, one value after the other.
+_SETTLING = frozenset({"shape-churn", "list-of-tensors", "int-guard", "type-guard", "training-toggle"})
+# Others never do: that many steps with a recompile matter even when the values ran out later.
 MANY = 4
 _LIBRARY_ADVICE = (
     "The frame is a library's. Call it from a layer or function of your own under to_static: from there it is captured as part "
@@ -66,7 +68,9 @@ def _fills(facts: Facts, frame: SourceSite | None, events: list[Event]) -> bool:
 def _matters(facts: Facts, cause: str, frame: SourceSite | None, events: list[Event]) -> bool:
     if _fills(facts, frame, events) and (facts.is_user(frame) or _steps(events) > 1):
         return True
-    return cause not in _EXPECTED and (_steps(events) >= MANY or _goes_on(facts, events))
+    if cause in _EXPECTED:
+        return False
+    return _goes_on(facts, events) or (cause not in _SETTLING and _steps(events) >= MANY)
 
 
 def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | None], list[Event]]:

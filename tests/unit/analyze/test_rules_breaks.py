@@ -13,13 +13,12 @@ def forward(x):  # <- def
 
 
 def broken(run, marker, *, reason=None, message="", how="call", opcode="CALL", step=0, code=0, **fields):
-    base = {"stack": [run.at(marker)], "outer": []}
+    base = {"stack": [run.at(marker)], "outer": [], "site": run.at(marker)}
     return run.record(
         "break",
         step=step,
         code=code,
         how=how,
-        site=run.at(marker),
         reason=reason,
         message=message,
         opcode=opcode,
@@ -128,6 +127,35 @@ def test_counted_by_what_is_entered_behind_it(program):
     finding = case.only("host-sync")
     assert finding.count_per_step == 3.0
     assert any("0.030 ms" in evidence.text for evidence in finding.evidence)
+
+
+def test_a_line_that_breaks_three_times_is_counted_three_times(program):
+    """The hooks write one record; the resume functions are one inside the other."""
+    case = program(TEXT)
+    run = case.run().steps(8, compile_steps=1).code(0, "def", "forward")
+    for number in (1, 2, 3):
+        run.code(number, "def", "forward", *["bad"] * number)
+    broken(run, "bad", reason="BuiltinFunctionBreak", message="Not support builtin function: print with args")
+    for step in range(8):
+        run.frames(step, c0={"entered": 1}, c1={"entered": 1}, c2={"entered": 1}, c3={"entered": 1})
+    assert case.only("host-sync").count_per_step == 3.0
+
+
+def test_a_break_in_a_callee_is_counted_where_its_caller_goes_on(program):
+    case = program(
+        "def forward(x):  # <- def\n    print(x)  # <- first\n    helper(x)  # <- call\n"
+        "\ndef helper(x):\n    print(x)  # <- inside\n"
+    )
+    run = case.run().steps(8, compile_steps=1).code(0, "def", "forward")
+    run.code(1, "def", "forward", "first").code(2, "def", "forward", "first", "call")
+    inside = {**run.at("inside"), "function": "helper"}
+    broken(
+        run, "inside", reason="BuiltinFunctionBreak", message="Not support builtin function: print", code=1, site=inside,
+        outer=[run.at("first")], stack=[run.at("call"), inside],
+    )  # fmt: skip
+    for step in range(8):
+        run.frames(step, c0={"entered": 1}, c1={"entered": 5}, c2={"entered": 2})
+    assert case.only("host-sync").count_per_step == 2.0
 
 
 def test_a_break_that_steady_steps_do_not_reach_is_info(program):

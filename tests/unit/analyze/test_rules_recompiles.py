@@ -84,6 +84,13 @@ def test_when_it_matters(program, steps, severity):
     assert case.only("recompile").severity == severity
 
 
+def test_sizes_that_become_dynamic_one_after_the_other_are_info(program):
+    case = program(TEXT)
+    run = case.run().steps(40).code(0, "def", "forward")
+    recompiled(run, *range(1, 8), expression="frame.f_locals['xs'][0].shape[0] == 5", expected="5")
+    assert case.only("recompile").severity == "info"
+
+
 def test_the_training_toggle_is_info_however_often(program):
     case = program(TEXT)
     run = case.run().steps(8).code(0, "def", "forward")
