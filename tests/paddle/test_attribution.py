@@ -34,9 +34,7 @@ def diagnosed(tmp_path_factory):
             os.environ["MIN_GRAPH_SIZE"] = "0" if keep_graphs else "10"
             try:
                 directory = tmp_path_factory.mktemp(program)
-                made[key] = run_child(
-                    directory, PROGRAMS / f"{program}.py", mode, "diagnosis", arguments=arguments, **options
-                )
+                made[key] = run_child(directory, PROGRAMS / f"{program}.py", mode, "diagnosis", arguments=arguments, **options)
             finally:
                 del os.environ["MIN_GRAPH_SIZE"]
                 if before is not None:

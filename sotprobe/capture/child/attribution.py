@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import platform
 import sys
 import threading
 import time
@@ -25,10 +24,10 @@ from sotprobe.capture.child.eagerframes import EagerFrames, StaticCalls
 from sotprobe.capture.child.hostevents import HostEvents
 from sotprobe.capture.child.linetrace import make_tracer
 from sotprobe.capture.child.opjoin import Execution, Joined, LineCost, Operator, Span, join
+from sotprobe.capture.child.sotstate import always_compiled, sot_supported, translate_count
 from sotprobe.capture.child.subgraphruns import SubgraphRuns
 from sotprobe.capture.child.timeline import Keys, Timeline
 from sotprobe.capture.child.usercode import UserCodes
-from sotprobe.paddle_compat.traits import Traits, traits
 
 EARLY_COVERAGE = (0, 1, 2)
 EARLY_FRAMES = (1, 2)  # the last one completed is reported
@@ -89,13 +88,13 @@ class Attribution:
         self._static = mode == "static"
         self._windows = list(windows)
         hooked = seen_codes is not None and self._static
-        self._translations: Callable[[], int | None] = _translate_count if hooked else lambda: None
+        self._translations: Callable[[], int | None] = translate_count if hooked else lambda: None
         self._codes = UserCodes(is_user, exact_generated_lines=hooked)
         self._keys = Keys()
         self._calls = StaticCalls()
         self._frames: EagerFrames | None = None
         if hooked:
-            self._frames = EagerFrames(self._codes, self._calls, _function(seen_codes), _always_compiled)
+            self._frames = EagerFrames(self._codes, self._calls, _function(seen_codes), always_compiled)
         self._tracer = make_tracer(self._codes, self._note)
         self._events = HostEvents(self._give_way)
         self._runs = SubgraphRuns(self._static)
@@ -192,7 +191,7 @@ class Attribution:
         self._emit("coverage", step=index, simulated=False, lines=survey.coverage.rows())
         if survey.frames is None:
             return
-        records = survey.frames.end_step(sot_supported=_traits().sot_supported)
+        records = survey.frames.end_step(sot_supported=sot_supported())
         if index in EARLY_FRAMES:
             self._early_frames = (index, records)
             if index == EARLY_FRAMES[-1]:
@@ -230,6 +229,7 @@ class Attribution:
         self._runs.begin(timeline)
         self._tracer.start(timeline)
 
+    @_harmless
     def _give_way(self) -> None:
         """The program builds a profiler of its own, and only one may be alive."""
         window = self._window
@@ -316,29 +316,8 @@ class Attribution:
         """In a forked child: nothing is traced or recorded there."""
         self._closed = True
         self._tracer.abandon()
+        self._events.abandon()
         self._runs.end()
-
-
-def _translate_count() -> int:
-    from sotprobe.paddle_compat.hooks import translate_count
-
-    return translate_count()
-
-
-def _always_compiled(code: CodeType) -> bool:
-    """Whether every cache entry of the code is a translation, in a Paddle that stops using them (traits)."""
-    if not _traits().late_entry_goes_eager:
-        return False
-    from sotprobe.paddle_compat.hooks.access import max_cache_size, module
-
-    entries = module("executor_cache").OpcodeExecutorCache().cache.get(code, ())
-    return 0 < len(entries) < max_cache_size() and all(custom.code is not None for custom, _ in entries)
-
-
-def _traits() -> Traits:
-    import paddle
-
-    return traits(paddle.__version__, platform.python_version())
 
 
 def _function(seen_codes: Any) -> Callable[[], Mapping[CodeType, int]]:

@@ -66,6 +66,11 @@ class HostEvents:
         if profiler is not None:
             profiler.stop()
 
+    def abandon(self) -> None:
+        """In a forked child: let go of the profiler, so that the child may have one of its own."""
+        self._profiler = None
+        self._unwrap()
+
     def _wrap(self) -> None:
         profiler_class = importlib.import_module("paddle.profiler").Profiler
         original = profiler_class.__init__
@@ -102,18 +107,24 @@ def _collect(top: Any, thread: int, operators: list[Operator], executions: list[
         children = node.children_node
         if name == _EXECUTOR_RUN:
             if not compiled:
-                executions.append(Execution(node.start_ns, node.end_ns - node.start_ns, thread, backward=False))
+                executions.append(_execution(node, thread, backward=False))
             compiled = True
         if node.type.name == "Operator":
             inner = sum(child.end_ns - child.start_ns for child in _operators_below(children))
             runs_executor = name.startswith(_GRAD_NODE) and any(child.name == _EXECUTOR_RUN for child in children)
             if runs_executor:
-                executions.append(Execution(node.start_ns, node.end_ns - node.start_ns, thread, backward=True))
+                executions.append(_execution(node, thread, backward=True))
             own = compiled or runs_executor or name.startswith(_COMPILED_PREFIXES)
             duration = max(node.end_ns - node.start_ns - inner, 0)
             operators.append(Operator(name.removesuffix(_EAGER_SUFFIX), node.start_ns, duration, thread, own))
             compiled = compiled or runs_executor
         waiting.extend((child, compiled) for child in children)
+
+
+def _execution(node: Any, thread: int, *, backward: bool) -> Execution:
+    runs = [child for child in node.children_node if child.name == _EXECUTOR_RUN] if backward else [node]
+    names = frozenset(operator.name for run in runs for operator in _operators_below(run.children_node))
+    return Execution(node.start_ns, node.end_ns - node.start_ns, thread, backward, names)
 
 
 def _operators_below(nodes: list[Any]) -> Iterator[Any]:

@@ -26,12 +26,16 @@ class Operator(NamedTuple):
 
 
 class Execution(NamedTuple):
-    """A run of Paddle's executor: a subgraph forward, or backward with its whole gradient node."""
+    """A run of Paddle's executor: a subgraph forward, or backward with its whole gradient node.
+
+    ``operators`` are the names of what ran in it, as far as it ran in the same thread.
+    """
 
     start_ns: int
     duration_ns: int
     thread: int
     backward: bool
+    operators: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -161,16 +165,16 @@ def _add_executions(
     executions: Sequence[Execution],
     forwards: Sequence[tuple[int, str]],
 ) -> None:
-    """The backward pass visits subgraphs in the reverse order of their forward runs.
-
-    The time of an execution is taken off the line (``loss.backward()``, say) that was running meanwhile.
-    """
+    """Give every execution to a subgraph; its time is taken off the line (``loss.backward()``) that was running meanwhile."""
     waiting: list[str] = []
+    operators: dict[str, frozenset[str]] = {}
     position = 0
     for execution in executions:
         track = tracks.get(execution.thread)
         key = None if track is None else _key_at(track, keys, execution.start_ns)
-        if track is not None and not isinstance(key, SubgraphRun):
+        if isinstance(key, SubgraphRun):
+            operators[key.name] = execution.operators
+        elif track is not None:
             _line(result, key).wall_ns -= execution.duration_ns
         if not execution.backward:
             if not isinstance(key, SubgraphRun):
@@ -182,11 +186,29 @@ def _add_executions(
         while position < len(forwards) and forwards[position][0] <= execution.start_ns:
             waiting.append(forwards[position][1])
             position += 1
-        if not waiting:
+        name = _take_forward(waiting, operators, execution)
+        if name is None:
             result.loose_backward += 1
             continue
-        cost = result.subgraphs.setdefault(waiting.pop(), SubgraphCost())
+        cost = result.subgraphs.setdefault(name, SubgraphCost())
         cost.backward_ns = (cost.backward_ns or 0) + execution.duration_ns
+
+
+def _take_forward(waiting: list[str], operators: Mapping[str, frozenset[str]], backward: Execution) -> str | None:
+    """The forward run a backward run belongs to: the last one that has the operators it differentiates.
+
+    Where one subgraph feeds the next, the backward pass visits them in reverse order; branches it visits in any order.
+    """
+    wanted = {_plain(name).removesuffix("_grad") for name in backward.operators if _plain(name).endswith("_grad")}
+    for position in range(len(waiting) - 1, -1, -1):
+        if wanted <= {_plain(name) for name in operators.get(waiting[position], ())}:
+            return waiting.pop(position)
+    return waiting.pop() if waiting else None
+
+
+def _plain(name: str) -> str:
+    """``pd_op.tanh_`` is tanh, in place."""
+    return name.rpartition(".")[2].rstrip("_")
 
 
 def _line(result: Joined, key: Key) -> LineCost:

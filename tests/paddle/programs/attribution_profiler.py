@@ -13,7 +13,7 @@ def forward(x):
 
 
 def operators(result):
-    waiting = [root for root in result.get_data().values()]
+    waiting = list(result.get_data().values())
     count = 0
     while waiting:
         node = waiting.pop()

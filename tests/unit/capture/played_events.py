@@ -34,6 +34,9 @@ class PlayedEvents:
     def discard(self) -> None:
         self.running = False
 
+    def abandon(self) -> None:
+        self.running = False
+
     def operator(self) -> None:
         if self.running:
             self.operators.append(Operator("scale", time.time_ns(), 1, threading.get_native_id(), False))

@@ -101,6 +101,23 @@ def test_backward_runs_match_forward_runs_in_reverse_and_leave_their_line():
     assert result.loose_backward == 0
 
 
+def test_branches_are_told_apart_by_their_operators():
+    """Both heads feed one sum: the backward pass visits the first head first."""
+    first, second = frozenset({"pd_op.tanh_", "pd_op.matmul"}), frozenset({"pd_op.exp_", "pd_op.add"})
+    result = joined(
+        [(0, 10), (10, "SIR_0"), (20, 10), (30, "SIR_1"), (40, 10), (100, 20)],
+        executions=[
+            Execution(12, 5, MAIN, False, first),
+            Execution(32, 5, MAIN, False, second),
+            Execution(110, 7, MAIN, True, frozenset({"pd_op.tanh_grad_", "pd_op.matmul_grad", "pd_op.full"})),
+            Execution(120, 3, MAIN, True, frozenset({"pd_op.exp_grad_"})),
+        ],
+        forwards=[(20, "SIR_0"), (40, "SIR_1")],
+    )
+    assert (result.subgraphs["SIR_0"].backward_ns, result.subgraphs["SIR_1"].backward_ns) == (7, 3)
+    assert (result.subgraphs["SIR_0"].count, result.subgraphs["SIR_0"].forward_ns) == (1, 10)
+
+
 def test_a_backward_run_only_matches_what_ran_before_it():
     result = joined(
         [(0, 10)],
