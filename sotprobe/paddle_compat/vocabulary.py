@@ -92,8 +92,19 @@ def _jump_cause(opcode: str, line: str) -> str:
     return "tensor-if"
 
 
+# Paddle 3.0 does not say which Tensor method broke.
+_UNNAMED_METHOD = "break_graph_tensor_method"
+_METHODS = (
+    (re.compile(r"\.(numpy|tolist|__array__)\("), "numpy-read"),
+    (re.compile(r"\.item\("), "item"),
+    (re.compile(r"\.register_hook\("), "callback-hook"),
+)
+
+
 def _by_words(reason: str | None, message: str, line: str) -> str:
     text = f"{reason or ''}: {message}"
+    if _UNNAMED_METHOD in message:
+        return next((cause for pattern, cause in _METHODS if pattern.search(line)), "unsupported-api")
     for pattern, cause in _COMPILED_WORDS:
         if pattern.search(text):
             if cause == "with-block" and _NO_GRAD.search(line):
