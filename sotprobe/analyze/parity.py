@@ -48,8 +48,11 @@ def judge(runs: Sequence[Run]) -> Judgement:
     """Compare the static diagnosing run with the dynamic one, and the dynamic mode with itself."""
     dynamic = _pick(runs, DYNAMIC, DIAGNOSIS)
     static = _pick(runs, STATIC, DIAGNOSIS)
+    if dynamic is None or static is None:
+        text = f"not compared: the {STATIC if static is None else DYNAMIC} mode was not diagnosed"
+        return Judgement(ParityVerdict(True, text=text), UNKNOWN)
     reasons = tuple(_not_comparable(dynamic, static))
-    if reasons or dynamic is None or static is None:
+    if reasons:
         return Judgement(ParityVerdict(False, reasons, text="not compared"), UNKNOWN)
     noise = _noise(_pick(runs, DYNAMIC, PARITY))
     differences = [*_fact_differences(static.parity), *_loss_differences(dynamic, static)]
@@ -78,11 +81,7 @@ def _pick(runs: Sequence[Run], mode: str, purpose: str) -> Run | None:
     return next((run for run in runs if run.mode == mode and run.purpose == purpose), None)
 
 
-def _not_comparable(dynamic: Run | None, static: Run | None) -> Iterable[str]:
-    if dynamic is None or static is None:
-        missing = [name for name, run in ((DYNAMIC, dynamic), (STATIC, static)) if run is None]
-        yield f"the {' and the '.join(missing)} mode was not diagnosed"
-        return
+def _not_comparable(dynamic: Run, static: Run) -> Iterable[str]:
     for run in (dynamic, static):
         if run.exit.reason in ("error", "signal", "timeout", "no-start"):
             yield f"the {run.mode} mode ended early ({run.exit.error_type or run.exit.signal or run.exit.reason})"

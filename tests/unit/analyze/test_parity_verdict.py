@@ -119,6 +119,15 @@ def test_nothing_recorded_is_nothing_known(judged):
     assert findings == []
 
 
+def test_a_session_that_was_stopped_before_it_diagnosed_is_still_about_speed(program):
+    case = program(TEXT)
+    case.timing("dynamic", 10, 10, 10).timing("static", 5, 5, 5)
+    case.run("dynamic").steps(5)
+    diagnosis = case.diagnose()
+    assert (diagnosis.verdict.slug, diagnosis.findings) == ("faster", ())
+    assert diagnosis.parity.text == "not compared: the static mode was not diagnosed"
+
+
 def test_steps_marked_in_different_ways_are_not_compared(program):
     case = program(TEXT)
     case.run("dynamic").steps(3, source="optimizer")

@@ -123,9 +123,10 @@ def test_other_reasons_keep_their_words(program, why):
     assert (finding.cause, finding.site.line) == (why, case.line("def"))
 
 
-def test_a_frame_that_reached_sot_is_not_silent(program):
+@pytest.mark.parametrize("why", ["seen", "too-small"])
+def test_a_frame_that_reached_sot_is_not_silent(program, why):
     case = program("def forward(x):  # <- def\n    return x * 2\n")
-    eager(case.run().steps(8), "def", "seen", seen=True)
+    eager(case.run().steps(8), "def", why, seen=True)
     assert case.findings() == []
     assert case.diagnose().modes["static"].not_captured == 0
 

@@ -67,6 +67,15 @@ def test_a_break_deep_in_the_logging_module_is_told_by_the_users_line():
     assert words.classify_break("BuiltinFunctionBreak", message, "CALL", "call", "log.info('step')") == "logging"
 
 
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [("a = y.numpy()", "numpy-read"), ("y.register_hook(f)", "callback-hook"), ("y.set_value(x)", "unsupported-api")],
+)
+def test_paddle_30_does_not_name_the_method_so_the_line_does(line, cause):
+    message = "call break_graph_tensor_method."
+    assert words.classify_break("DataDependencyOperationBreak", message, "CALL", "call", line) == cause
+
+
 def test_float_of_a_tensor_reaches_item_but_is_float():
     message = "Calling `Tensor.item` causes breakgraph."
     assert words.classify_break("DataDependencyOperationBreak", message, "CALL", "call", "s = float(y.sum())") == "float-read"
