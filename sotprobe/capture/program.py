@@ -38,7 +38,8 @@ def classify(given: str | os.PathLike[str], cwd: str | os.PathLike[str] | None =
     given = os.fspath(given)
     path = Path(cwd or Path.cwd(), given)
     tree = _parse(given, _read(given, path))
-    return Program(str(path.absolute()), given, _kind(given, tree))
+    # Normalised: Python's own code objects name the file without "..", and sites are matched by path.
+    return Program(os.path.abspath(path), given, _kind(given, tree))
 
 
 def _read(given: str, path: Path) -> bytes:

@@ -112,6 +112,13 @@ def test_the_path_is_absolute_and_the_given_name_is_kept(program, tmp_path):
     assert (found.path, found.given) == (str(tmp_path / "prog.py"), "prog.py")
 
 
+def test_a_path_with_dots_is_normalised(program, tmp_path):
+    program("print(1)\n")
+    (tmp_path / "below").mkdir()
+    found = classify("../prog.py", tmp_path / "below")
+    assert (found.path, found.given) == (str(tmp_path / "prog.py"), "../prog.py")
+
+
 def test_nothing_is_imported_or_run(program, tmp_path):
     program(f"import nowhere_at_all\nopen({str(tmp_path / 'ran')!r}, 'w')\n")
     assert not (tmp_path / "ran").exists()
