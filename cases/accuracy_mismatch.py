@@ -12,7 +12,7 @@ import paddle
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "accuracy-mismatch", "cause": None, "severity": "error"},
+        {"slug": "accuracy-mismatch", "severity": "error"},
     ],
     "parity": {"comparable": True, "outputs_equal": False, "first_divergent_step": 0},
     "static": {"subgraphs": 1, "breaks": 0},

@@ -12,6 +12,7 @@ FACTS = {
     "steps": 8,
     "findings": [],
     "static": {"subgraphs": 1, "breaks": 0, "recompiles": 0, "fallbacks": 0, "not_captured": 0},
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -13,10 +13,17 @@ import paddle
 FACTS = {
     "steps": 12,
     "findings": [
-        {"slug": "eager-loop", "cause": None, "line": "loop", "severity": "warning", "count": 120.0},
+        {
+            "slug": "eager-loop",
+            "line": "loop",
+            "severity": "warning",
+            "count": 120.0,
+            "evidence": "scale 40, set_value_with_tensor_ 40, slice 40",
+        },
         {"slug": "not-captured", "cause": "with-block", "line": "with-block", "severity": "warning", "python": ">=3.11"},
         {"slug": "fallback", "cause": "with-block", "line": "with-block", "severity": "warning", "python": "<3.11"},
     ],
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -15,6 +15,7 @@ FACTS = {
     "window": [10, 20],
     "findings": [],
     "static": {"subgraphs": 1, "breaks": 0, "recompiles": 0, "not_captured": 0},
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -17,6 +17,7 @@ FACTS = {
         {"slug": "host-sync", "cause": "print", "line": "print", "severity": "warning", "count": 1.0},
     ],
     "static": [{"paddle": ">=3.2", "recompiles": 0, "breaks": 4}],
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -13,9 +13,10 @@ from paddle.jit.dy2static.program_translator import ProgramTranslator
 FACTS = {
     "steps": 6,
     "findings": [
-        {"slug": "mode-divergent-path", "cause": None, "line": "branch", "severity": "warning"},
+        {"slug": "mode-divergent-path", "line": "branch", "severity": "warning"},
     ],
     "static": {"subgraphs": 1, "breaks": 0},
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

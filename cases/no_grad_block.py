@@ -14,6 +14,7 @@ FACTS = {
     "findings": [
         {"slug": "no-grad-block", "cause": "no-grad", "line": "no-grad", "severity": "warning", "count": 1.0},
     ],
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -13,7 +13,7 @@ FACTS = {
     "steps": 6,
     "findings": [
         {"slug": "graph-break", "cause": "builtin-call", "line": "next", "severity": "warning", "count": 1.0},
-        {"slug": "not-captured", "cause": "generator", "line": "stream", "severity": "warning", "count": 1.0},
+        {"slug": "not-captured", "cause": "generator", "line": "stream", "severity": "warning"},
     ],
     "static": {"subgraphs": 2, "breaks": 1},
 }

@@ -30,6 +30,7 @@ FACTS = {
         {"python": "<3.11", "subgraphs": 4},
         {"python": ">=3.13", "subgraphs": 4},
     ],
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -16,6 +16,7 @@ FACTS = {
         {"slug": "recompile", "cause": "shape-churn", "line": "sqrt", "severity": "warning", "count": 0.875},
     ],
     "static": {"recompiles": 7},
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -14,6 +14,7 @@ FACTS = {
         {"slug": "recompile", "cause": "training-toggle", "line": "layers", "severity": "info", "count": 0.125},
     ],
     "static": {"recompiles": 1},
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 

@@ -9,11 +9,12 @@ A case is read, not imported: FACTS is a literal, and a line is named by the com
         "findings": [{...}],            all warnings and errors, and the infos worth asking for
         "may": ["slug"],                findings that are allowed besides
         "static": {...} or [{...}],     counts of the static mode
-        "parity": {...},                what differs from "comparable, outputs equal"
+        "parity": {...},                of the comparison of both modes; without it only the static mode is run
     }
 
 A finding has ``slug``, ``severity``, ``cause`` (left out: any), ``line`` (name of a line; left out: no site asked for),
-``count`` (per step), ``advice`` (words of it). It, and an entry of ``static``, may be bound to versions:
+``count`` (per step), ``advice`` and ``evidence`` (words of it, the
+title counts as evidence). It, and an entry of ``static``, may be bound to versions:
 ``"python": ">=3.11,<3.13"``, ``"paddle": ">=3.2"``.
 """
 
@@ -33,7 +34,7 @@ from runs import Made, paddle_version
 Facts = Mapping[str, Any]
 
 _FACTS = {"steps", "window", "requires", "findings", "may", "absent", "static", "parity"}
-_FINDING = {"slug", "severity", "cause", "line", "count", "advice", "python", "paddle"}
+_FINDING = {"slug", "severity", "cause", "line", "count", "advice", "evidence", "python", "paddle"}
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt, "==": operator.eq}
 _VERSIONS = ("python", "paddle")
@@ -115,6 +116,9 @@ def line_of(entry: Mapping[str, Any], lines: Mapping[str, int]) -> int | None:
 def _check_details(made: Made, finding: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
     if "count" in entry:
         assert finding["count_per_step"] == pytest.approx(entry["count"], abs=0.01), f"{summary(finding)}\n{page(made)}"
+    if "evidence" in entry:
+        said = [finding["title"], *(evidence["text"] for evidence in finding["evidence"])]
+        assert any(entry["evidence"] in text for text in said), f"{said}\n{page(made)}"
     if "advice" in entry:
         assert entry["advice"] in finding["advice"], f"{finding['advice']}\n{page(made)}"
 
@@ -130,9 +134,7 @@ def _check_static(made: Made, facts: Facts) -> None:
 
 
 def _check_parity(made: Made, facts: Facts) -> None:
-    if made.ask.verb != "compare":
-        return
-    wanted = {"comparable": True, "outputs_equal": True, **facts.get("parity", {})}
+    wanted = facts.get("parity", {})
     actual = {name: made.result["parity"][name] for name in wanted}
     assert actual == wanted, f"{made.result['parity']}\n{page(made)}"
 
