@@ -7,8 +7,7 @@ from dataclasses import replace
 from sotprobe.model import Evidence, Run
 
 OVERHEAD_NOTE = (
-    "line times of the {mode} mode are scaled by {factor:.2f}: a traced step took {traced:.3f} ms, "
-    "an untraced one of the same run {plain:.3f} ms"
+    "line times are scaled by {factor:.2f}: a traced step took {traced:.3f} ms, an untraced one of the same run {plain:.3f} ms"
 )
 
 
@@ -22,10 +21,10 @@ def assemble(run: Run) -> Run:
         return run
     plain, steps, wall = (run.counts.get(name) for name in ("untraced.step_ns", "lines.steps", "lines.wall_ns"))
     if not plain or not steps or not wall:
-        text = f"line times of the {run.mode} mode include the slowdown of tracing: no other step to compare with"
+        text = "line times include the slowdown of tracing: no other step to compare with"
         return replace(run, notes=(*run.notes, Evidence("lines", text)))
     traced = wall / steps
     factor = min(1.0, plain / traced)  # tracing makes nothing faster: a traced step that was shorter is noise
-    text = OVERHEAD_NOTE.format(mode=run.mode, factor=factor, traced=traced / 1e6, plain=plain / 1e6)
+    text = OVERHEAD_NOTE.format(factor=factor, traced=traced / 1e6, plain=plain / 1e6)
     lines = tuple(replace(line, wall_ns=line.wall_ns * factor) for line in run.lines)
     return replace(run, lines=lines, notes=(*run.notes, Evidence("lines", text)))

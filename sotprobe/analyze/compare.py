@@ -154,6 +154,8 @@ def _too_few(runs: Sequence[Run]) -> Verdict:
 
 def _speed_verdict(ratio: Ratio, nothing_captured: bool) -> Verdict:
     value = ratio.static_over_dynamic
+    if nothing_captured and not ratio.confident:
+        return Verdict("nothing-captured", f"nothing ran statically: the static mode is the dynamic one (ratio {value:.2f})")
     tail = "; nothing ran statically" if nothing_captured else ""
     if ratio.pairs < MIN_PAIRS:
         text = f"{ratio.pairs} of the {MIN_PAIRS} rounds that a verdict needs: static ran at {value:.2f} of the speed of dynamic"

@@ -8,29 +8,32 @@ measured has no cost, and all costs together never exceed a step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.rules.base import Claim, Draft
-from sotprobe.model import Finding
+from sotprobe.model import Evidence, Finding
 
 
 def allot(drafts: Sequence[Draft], facts: Facts) -> list[Finding]:
     """The findings with ``cost_ns`` and ``cost_share``, in the order of the drafts."""
     excess = line_excess(facts)
     costs: dict[int, float | None] = {}
-    taken: set[Line] = set()
+    owners: dict[Line, Finding] = {}
+    findings = [draft.finding for draft in drafts]
     for position in sorted(range(len(drafts)), key=lambda position: drafts[position].claim.rank):
-        claim = drafts[position].claim
-        costs[position] = _cost(claim, excess, taken)
-        taken |= claim.lines
+        claim, finding = drafts[position].claim, findings[position]
+        costs[position] = _cost(claim, excess, owners.keys())
+        findings[position] = replace(finding, evidence=(*finding.evidence, *_elsewhere(claim, excess, owners)))
+        owners.update(dict.fromkeys(claim.lines - owners.keys(), finding))
     guards = _unclaimed_guards(drafts, facts)
     for position, draft in enumerate(drafts):
         if draft.claim.guard_frames and not draft.claim.lines:
             costs[position] = guards
     recompiling = any(draft.claim.translation_ns is not None for draft in drafts)
-    return _price([draft.finding for draft in drafts], [costs[p] for p in range(len(drafts))], facts, recompiling=recompiling)
+    return _price(findings, [costs[p] for p in range(len(drafts))], facts, recompiling=recompiling)
 
 
 def line_excess(facts: Facts) -> dict[Line, float] | None:
@@ -41,7 +44,17 @@ def line_excess(facts: Facts) -> dict[Line, float] | None:
     return {line: total.wall_ns - (dynamic[line].wall_ns if line in dynamic else 0.0) for line, total in static.items()}
 
 
-def _cost(claim: Claim, excess: dict[Line, float] | None, taken: set[Line]) -> float | None:
+def _elsewhere(claim: Claim, excess: dict[Line, float] | None, owners: Mapping[Line, Finding]) -> Iterator[Evidence]:
+    """Where the time of this finding's lines went when another one has it."""
+    spent: dict[Finding, float] = defaultdict(float)
+    for line in claim.lines & owners.keys():
+        spent[owners[line]] += (excess or {}).get(line, 0.0)
+    for owner, ns in spent.items():
+        if ns > 0.0:
+            yield Evidence("lines", f"the time of some of its lines is counted with {owner.slug} at {owner.site}")
+
+
+def _cost(claim: Claim, excess: dict[Line, float] | None, taken: Set[Line]) -> float | None:
     if claim.translation_ns is not None:
         return claim.translation_ns
     if not claim.lines or excess is None:

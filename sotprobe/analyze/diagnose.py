@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from sotprobe.analyze.assemble import assemble
 from sotprobe.analyze.compare import verdict
@@ -55,5 +57,10 @@ def _stats(runs: Sequence[Run]) -> dict[str, ReadStats]:
 
 
 def _notes(runs: Sequence[Run]) -> tuple[Evidence, ...]:
-    """Every run's notes, equal ones once."""
-    return tuple({note.text: note for run in runs for note in run.notes}.values())
+    """Every run's notes with the run they are about, equal ones once."""
+    notes = [
+        replace(note, text=f"{run.mode} {run.purpose}: {note.text}", file=note.file and f"{Path(run.directory).name}/{note.file}")
+        for run in runs
+        for note in run.notes
+    ]
+    return tuple({note.text: note for note in notes}.values())

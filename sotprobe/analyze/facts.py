@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +18,12 @@ from sotprobe.paddle_compat import causes
 Line = tuple[str, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
-    """All runs of one program, assembled. Everything is about the diagnosing runs unless it says otherwise."""
+    """All runs of one program, assembled. Everything is about the diagnosing runs unless it says otherwise.
+
+    Compared by identity, so that what is derived from the facts can be kept for them.
+    """
 
     runs: tuple[Run, ...]
 
@@ -77,9 +81,16 @@ class Facts:
         """What to change for a cause, on these versions."""
         return causes.advice(cause, self.paddle, self.python)
 
-    def events(self, *kinds: str) -> list[Event]:
-        """Events of the static mode, in order."""
-        return [event for event in self.static.events if event.kind in kinds] if self.static else []
+    def events(self, kind: str) -> list[Event]:
+        """Events of a kind in the static mode, in order."""
+        return self._events.get(kind, [])
+
+    @cached_property
+    def _events(self) -> Mapping[str, list[Event]]:
+        by_kind: dict[str, list[Event]] = defaultdict(list)
+        for event in self.static.events if self.static else ():
+            by_kind[event.kind].append(event)
+        return dict(by_kind)
 
     @cached_property
     def compiled(self) -> tuple[Subgraph, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.source import Construct
@@ -37,11 +38,12 @@ class LostFrame:
     below: tuple[SourceSite, ...] = field(default=())
 
 
-def lost_frames(facts: Facts) -> list[LostFrame]:
+@lru_cache(maxsize=1)
+def lost_frames(facts: Facts) -> tuple[LostFrame, ...]:
     """All of them, root causes folded: one for each (function, cause, line)."""
     said = _said(facts)
     silent = _silent(facts, {lost.frame for lost in said})
-    return _fold_below(facts, [*said, *silent])
+    return tuple(_fold_below(facts, [*said, *silent]))
 
 
 def _said(facts: Facts) -> list[LostFrame]:
@@ -82,7 +84,9 @@ def blamed_site(facts: Facts, event: Event) -> SourceSite | None:
 def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
     groups: dict[tuple[SourceSite, str], list[Event]] = defaultdict(list)
     for event in facts.events("eager-frame"):
-        if event.outcome != "seen" and event.frame is not None and event.frame not in said:
+        if event.outcome == "seen" or event.cause == "python-too-new":  # that is told of the whole program
+            continue
+        if event.frame is not None and event.frame not in said:
             groups[event.frame, event.cause or "unknown"].append(event)
     found = []
     for (frame, cause), events in groups.items():

@@ -358,6 +358,13 @@ TABLE: tuple[Cause, ...] = (
         "Paddle's own warning",
     ),
     Cause(
+        "never-called",
+        "no to_static call at all",
+        "The program ran in both modes without calling anything that to_static had made.",
+        "Wrap the layer or function with paddle.jit.to_static and call what it returns, or give the flag that does.",
+        "an attribution window in which no line ran below a to_static call",
+    ),
+    Cause(
         "skip-prefix",
         "code in a file that SOT always skips",
         "Paddle itself and some modules of the standard library are never captured as frames.",

@@ -13,6 +13,7 @@ from sotprobe.analyze.rules.divergent import mode_divergent_path
 from sotprobe.analyze.rules.eager_loop import eager_loop
 from sotprobe.analyze.rules.environment import environment
 from sotprobe.analyze.rules.lost_frames import fallback, not_captured
+from sotprobe.analyze.rules.mode_used import mode_used
 from sotprobe.analyze.rules.no_grad import no_grad_block
 from sotprobe.analyze.rules.recompiles import cache_limit, compile_limit, recompile
 from sotprobe.analyze.rules.small_graph import small_graph
@@ -22,6 +23,7 @@ Rule = Callable[[Facts], Iterator[Draft]]
 RULES: tuple[Rule, ...] = (
     accuracy_mismatch,
     not_comparable,
+    mode_used,
     mode_divergent_path,
     eager_loop,
     no_grad_block,

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from sotprobe.analyze.compare import failed
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.parity import GROWTH, WRONG
-from sotprobe.analyze.rules.base import ERROR, INFO, Draft, make, title_of
+from sotprobe.analyze.rules.base import ERROR, INFO, WARNING, Draft, make, title_of
 from sotprobe.model import Evidence, Run
+from sotprobe.model.run import PARITY
 from sotprobe.paddle_compat import vocabulary
 
 _WRONG_ADVICE = (
@@ -37,7 +38,7 @@ def accuracy_mismatch(facts: Facts) -> Iterator[Draft]:
 def not_comparable(facts: Facts) -> Iterator[Draft]:
     """Runs that failed, once for each mode and cause; and modes that did different work."""
     reported = set()
-    for run in facts.runs:
+    for run in sorted(facts.runs, key=lambda run: run.purpose == PARITY):
         if not failed(run):
             continue
         draft = _failure(facts, run)
@@ -65,7 +66,8 @@ def _failure(facts: Facts, run: Run) -> Draft:
     title = titles.get(cause, f"{where} failed: {ended.error_type}: {vocabulary.first_line(ended.error_message or '')}")
     if cause not in titles and cause != "program-error":
         title = f"{title} ({title_of(cause)})"
-    return Draft(make(facts, "not-comparable", ERROR, title, ended.site, _failure_evidence(run), cause=cause))
+    severity = WARNING if run.purpose == PARITY else ERROR  # only the noise floor is missing then
+    return Draft(make(facts, "not-comparable", severity, title, ended.site, _failure_evidence(run), cause=cause))
 
 
 def _cause(run: Run) -> str:

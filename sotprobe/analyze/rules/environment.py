@@ -11,17 +11,13 @@ from sotprobe.paddle_compat.flags import check_environment
 
 
 def environment(facts: Facts) -> Iterator[Draft]:
-    """One finding for each variable that is set to no or bad effect; and the Python that made Paddle use AST."""
-    if facts.paddle is not None:
-        for issue in check_environment(_variables(facts), facts.paddle):
-            severity = INFO if issue.kind == "ignored" and issue.near is None else WARNING
-            evidence = [Evidence("environment", f"{issue.name}={issue.value}")]
-            yield Draft(make(facts, "environment", severity, issue.text, None, evidence, advice=issue.advice))
-    for event in facts.events("warning"):
-        if event.cause is not None:
-            title = "to_static did not use SOT: this Python is not supported by this Paddle's SOT"
-            yield Draft(make(facts, "not-captured", WARNING, title, event.site, event.evidence, cause=event.cause))
-            return
+    """One finding for each variable that is set to no or bad effect."""
+    if facts.paddle is None:
+        return
+    for issue in check_environment(_variables(facts), facts.paddle):
+        severity = INFO if issue.kind == "ignored" and issue.near is None else WARNING
+        evidence = [Evidence("environment", f"{issue.name}={issue.value}")]
+        yield Draft(make(facts, "environment", severity, issue.text, None, evidence, advice=issue.advice))
 
 
 def _variables(facts: Facts) -> Mapping[str, str]:

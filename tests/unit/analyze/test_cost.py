@@ -39,6 +39,8 @@ def test_each_line_goes_to_the_most_specific_finding(case):
     found = costs(case)
     assert found["eager-loop", case.line("loop")] == pytest.approx(4 * MS)
     assert found["no-grad-block", case.line("with")] == pytest.approx(0.5 * MS)
+    texts = [evidence.text for evidence in case.only("no-grad-block").evidence]
+    assert f"the time of some of its lines is counted with eager-loop at model.py:{case.line('loop')}" in texts
 
 
 def test_lines_that_only_static_ran_cost_all_they_took(case):

@@ -40,6 +40,31 @@ def test_what_this_version_reads_is_no_finding(program):
     assert case.findings() == []
 
 
+def test_paddles_warning_that_it_used_ast(program):
+    case = program(TEXT)
+    message = "full_graph=False is not supported in Python 3.15+. Set full_graph=True automatically"
+    run = case.run().steps(8).record("warning", message=message, category="UserWarning", site=None)
+    run.record("eager-frame", step=2, phase="early", count=1, why="python-too-new", called_from=None, seen=False, **run.at("def"))
+    finding = case.only("not-captured")
+    assert (finding.cause, finding.severity) == ("python-too-new", "warning")
+
+
+def test_a_program_without_to_static(program):
+    case = program(TEXT)
+    row = {"path": "/proj/model.py", "line": 2, "function": "forward", "hits": 1, "wall_ns": 5, "ops": []}
+    case.run().steps(8).record("lines", step_from=4, step_to=5, wall_ns=10, lines=[{**row, "inside": False}])
+    finding = case.only("not-captured")
+    assert (finding.cause, finding.site) == ("never-called", None)
+
+
+def test_a_program_that_is_captured_whole_has_no_lines_below_to_static(program):
+    case = program(TEXT)
+    row = {"path": "/proj/model.py", "line": 2, "function": "forward", "hits": 1, "wall_ns": 5, "ops": []}
+    run = case.run().steps(8).record("lines", step_from=4, step_to=5, wall_ns=10, lines=[{**row, "inside": False}])
+    run.record("subgraph", step=0, name="SIR_0", code=0, statements=[{"text": "a", **run.at("def")}], ops=30, dropped=None)
+    assert case.findings() == []
+
+
 def test_the_same_name_in_an_older_paddle(program):
     case = program(TEXT)
     case.run().start(paddle="3.0.0", env={"SOT_ENABLE_COMPILE_TIME_LIMIT": "0"}).steps(8)

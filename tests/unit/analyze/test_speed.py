@@ -13,6 +13,14 @@ def case(program):
     return program(TEXT)
 
 
+def captured(case):
+    """Diagnosing runs of a program that is one subgraph."""
+    case.run("dynamic").steps(5)
+    run = case.run("static").steps(5)
+    run.record("subgraph", step=0, name="SIR_0", code=0, statements=[{"text": "a", **run.at("op")}], ops=20, dropped=None)
+    run.record("subgraph-runs", step=1, runs=[{"name": "SIR_0", "count": 1}])
+
+
 class TestSpeed:
     @pytest.mark.parametrize(
         ("static", "slug"),
@@ -24,9 +32,15 @@ class TestSpeed:
     )
     def test_verdict(self, case, static, slug):
         case.timing("dynamic", 10, 10, 10, 10, 10).timing("static", *static)
-        case.run("dynamic").steps(5)
-        case.run("static").steps(5)
+        captured(case)
         assert case.diagnose().verdict.slug == slug
+
+    def test_nothing_ran_statically(self, case):
+        case.timing("dynamic", 10, 10, 10).timing("static", 10.1, 9.9, 10)
+        case.run("dynamic").steps(5)
+        run = case.run("static").steps(5)
+        run.record("subgraph", step=0, name="S", code=0, statements=[{"text": "a", **run.at("op")}], ops=2, dropped="too-small")
+        assert case.diagnose().verdict.slug == "nothing-captured"
 
     def test_ratio_is_above_one_when_static_is_faster(self, case):
         case.timing("dynamic", 10, 10, 10).timing("static", 5, 5, 5)
@@ -34,8 +48,7 @@ class TestSpeed:
 
     def test_two_rounds_are_too_few(self, case):
         case.timing("dynamic", 10, 10).timing("static", 5, 5)
-        case.run("dynamic").steps(5)
-        case.run("static").steps(5)
+        captured(case)
         diagnosis = case.diagnose()
         assert diagnosis.verdict.slug == "too-few-rounds"
         assert not diagnosis.ratio.confident
@@ -182,6 +195,13 @@ class TestFailures:
         diagnosis = case.diagnose()
         assert diagnosis.verdict.slug == "failed"
         assert {finding.cause for finding in diagnosis.findings} == {"no-start"}
+
+    def test_without_the_noise_floor_the_rest_still_holds(self, case):
+        case.timing("dynamic", 10, 10, 10).timing("static", 5, 5, 5)
+        captured(case)
+        case.run("dynamic", "parity").steps(1).exit(signal="SIGTERM")
+        assert case.only("not-comparable").severity == "warning"
+        assert case.diagnose().verdict.slug == "faster"
 
     def test_the_same_failure_of_five_rounds_is_one_finding(self, case):
         self.both(case)
