@@ -23,8 +23,10 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"builtin function: <class 'int'>|`Tensor\.__(int|index|long)__`", "int-read"),
     (r"builtin function: <class 'bool'>|`Tensor\.__bool__`", "bool-read"),
     (r"builtin function: print\b", "print"),
-    (r"builtin function: dict\.update\b", "dict-update"),
+    (r"builtin function: (dict\.update\b|update with args: Args\(DictVariable)", "dict-update"),
     (r"UnsupportedRandomAPIBreak|builtin function: (Random|RandomState|Generator|random)\.", "random-api"),
+    # Paddle 3.0 names builtins without their class.
+    (r"builtin function: (rand\w*|uniform|normal|gauss|choices?|sample|shuffle) with args: Args\(ModuleVariable", "random-api"),
     (r"UnsupportedNumPyAPIBreak|NumPyArrayVariable|ndarray|[Nn]um[Pp]y", "numpy-api"),
     (r"`locals`", "locals-call"),
     (r"Do not support format|Currently only support ConstantVariable for both value and format", "f-string"),
@@ -78,6 +80,8 @@ def classify_fallback(reason: str | None, message: str, error: str | None, final
         return "zero-size"
     if _LOGGING.search(line):
         return "logging"
+    if "predicate SymbolicVariable" in final_message:  # an if on a dynamic dimension, Paddle 3.0
+        return "data-dependent-shape"
     cause = _by_words(reason, message, line)
     return _by_words(None, final_message, line) if cause == "unknown" else cause
 

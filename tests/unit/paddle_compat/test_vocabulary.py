@@ -42,6 +42,10 @@ def test_every_collected_message_is_known():
         ("opcode: SETUP_FINALLY is not supported.", "try:", "try-block"),
         ("opcode: RETURN_GENERATOR is not supported.", None, "generator"),
         ("Break graph in closure is not support.\n`co_freevars`: ()", None, "closure-break"),
+        ("Not support builtin function: update with args: Args(DictVariable)", None, "dict-update"),
+        ("Not support builtin function: random with args: Args(ModuleVariable)", None, "random-api"),
+        ("Not support builtin function: rand with args: Args(ModuleVariable)", None, "random-api"),
+        ("Currently don't support predicate SymbolicVariable", "if x.shape[0] > 3:", "data-dependent-shape"),
         ("Comprehensive for loop break graph is not supported.", None, "loop-body-break"),
     ],
 )
