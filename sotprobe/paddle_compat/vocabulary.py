@@ -188,10 +188,12 @@ def _by_place(expression: str, expected: str | None) -> str:
     """Where the value lives decides first (a global, an attribute), then its type."""
     if re.search(r"frame\.f_locals\['resume_\d+_stack_\d+'\]", expression):
         return "value-guard"
-    if "f_globals" in expression or "__globals__" in expression:
+    if "__globals__" in expression:  # of a function that was called
         return "global-guard"
-    if re.search(r"f_locals\['\w+'\](\[[^\]]*\])*\.\w+", expression):
+    if re.search(r"f_(locals|globals)\['\w+'\](\[[^\]]*\])*\.\w+", expression):
         return "attribute-guard"
+    if "f_globals" in expression:
+        return "global-guard"
     return _by_value(expected)
 
 
