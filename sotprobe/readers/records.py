@@ -17,6 +17,7 @@ from sotprobe.model import ReadStats, SourceSite
 from sotprobe.readers.base import LineCounter
 
 Display = Callable[[str], str]
+Check = Callable[[Any], bool]
 
 
 def _is_int(value: Any) -> bool:
@@ -27,35 +28,71 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_site(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("path"), str)
-        and _is_int(value.get("line"))
-        and isinstance(value.get("function", ""), str)
-    )
+def _is_str(value: Any) -> bool:
+    return isinstance(value, str)
 
 
-def _is_list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _list_of(check: Check) -> Check:
     return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
 
-def _is_dict(value: Any) -> bool:
-    return isinstance(value, dict)
+def _row(*checks: Check) -> Check:
+    """A list that begins with these."""
+    return lambda value: (
+        isinstance(value, list) and len(value) >= len(checks) and all(c(v) for c, v in zip(checks, value, strict=False))
+    )
 
 
-_CHECKS: dict[str, Callable[[Any], bool]] = {
+def _fields(required: dict[str, Check], optional: dict[str, Check] | None = None) -> Check:
+    """A dict with these fields; the optional ones may be null or absent."""
+
+    def check(value: Any) -> bool:
+        return (
+            isinstance(value, dict)
+            and all(name in value and test(value[name]) for name, test in required.items())
+            and all(value.get(name) is None or test(value[name]) for name, test in (optional or {}).items())
+        )
+
+    return check
+
+
+def _is_id(value: Any) -> bool:
+    return _is_int(value) or isinstance(value, str)
+
+
+_is_site = _fields({"path": _is_str, "line": _is_int}, {"function": _is_str})
+_numbers = _list_of(_is_number)
+_COUNTS = ("entered", "hits", "fallback_hits", "translated", "cache_full", "compile_limit", "callback_ns")
+
+_CHECKS: dict[str, Check] = {
     "int": _is_int,
     "number": _is_number,
-    "str": lambda value: isinstance(value, str),
+    "str": _is_str,
     "bool": lambda value: isinstance(value, bool),
-    "id": lambda value: _is_int(value) or isinstance(value, str),
+    "id": _is_id,
     "site": _is_site,
-    "sites": _is_list_of(_is_site),
-    "dict": _is_dict,
-    "dicts": _is_list_of(_is_dict),
-    "ints": _is_list_of(_is_int),
-    "list": lambda value: isinstance(value, list),
+    "sites": _list_of(_is_site),
+    "dict": lambda value: isinstance(value, dict),
+    "ints": _list_of(_is_int),
+    "strs": _list_of(_is_str),
+    "guards": _list_of(_fields({}, {"expression": _is_str})),
+    "frames": _list_of(_fields({"code": _is_id}, dict.fromkeys(_COUNTS, _is_number))),
+    "statements": _list_of(_fields({}, {"path": _is_str, "line": _is_int, "function": _is_str})),
+    "tensors": _list_of(_fields({}, {"ir_shape": _numbers})),
+    "runs": _list_of(_fields({"name": _is_str}, dict.fromkeys(("count", "forward_ns", "backward_ns"), _is_number))),
+    "shapes": _list_of(_row(_numbers)),
+    "lines": _list_of(
+        _fields(
+            {"path": _is_str, "line": _is_int},
+            {
+                "function": _is_str,
+                "hits": _is_number,
+                "wall_ns": _is_number,
+                "ops": _list_of(_row(_is_str, _is_number, _is_number)),
+            },
+        )
+    ),
+    "covered": _list_of(_row(_is_str, _list_of(_is_int), lambda value: isinstance(value, dict))),
 }
 
 # The fields read from each kind. A trailing "!" marks those that a record is useless without; the others may be null or absent.
@@ -64,19 +101,20 @@ _FIELDS: dict[str, str] = {
     "step": "index:int! source:str! wall_ns:int! translations:int loss:number batch_size:int partial:bool",
     "step-loss": "index:int! loss:number",
     "window": "start:int! end:int!",
-    "code": "id:id! path:str! line:int! function:str! user:bool break_lines:ints flags:list",
+    "code": "id:id! path:str! line:int! function:str! user:bool break_lines:ints flags:strs",
     "translate": "step:int code:id! nth:int outcome:str! wall_ns:int message:str",
     "break": "step:int code:id how:str site:site reason:str message:str opcode:str stack:sites outer:sites",
     "fallback": "step:int code:id site:site reason:str message:str error:str final_message:str stack:sites outer:sites",
-    "recompile": "step:int code:id! entries:int guards:dicts wall_ns:int site:site",
-    "frames": "step:int! frames:dicts!",
-    "subgraph": "step:int name:str! code:id statements:list ops:int inputs:dicts outputs:dicts compile_ns:int dropped:str",
-    "subgraph-runs": "step:int! runs:dicts!",
-    "subgraph-shapes": "step:int name:str! inputs:list outputs:list",
-    "subgraph-time": "step_from:int! step_to:int! times:dicts!",
+    "recompile": "step:int code:id! entries:int guards:guards wall_ns:int site:site",
+    "frames": "step:int! frames:frames!",
+    "subgraph": "step:int name:str! code:id statements:statements ops:int inputs:tensors outputs:tensors compile_ns:int "
+    "dropped:str",
+    "subgraph-runs": "step:int! runs:runs!",
+    "subgraph-shapes": "step:int name:str! inputs:shapes outputs:shapes",
+    "subgraph-time": "step_from:int! step_to:int! times:runs!",
     "eager-frame": "step:int phase:str path:str! line:int! function:str! count:int why:str called_from:site seen:bool",
-    "lines": "step_from:int! step_to:int! wall_ns:int lines:dicts! operators:int attributed:int translations:int",
-    "coverage": "step:int! simulated:bool lines:list!",
+    "lines": "step_from:int! step_to:int! wall_ns:int lines:lines! operators:int attributed:int translations:int",
+    "coverage": "step:int! simulated:bool lines:covered!",
     "parity": "what:str! name:str! step:int! equal:bool! max_abs_error:number max_rel_error:number mismatch:str",
     "warning": "message:str! category:str site:site",
     "error": "type:str! message:str! site:site stack:sites traceback:str simulated:bool",

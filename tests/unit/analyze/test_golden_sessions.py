@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,15 @@ def marked(session_name: str, marker: str) -> int:
     source = RUNS / session_name / "static-diagnosis" / "sources"
     text = next(file.read_text() for file in sorted(source.iterdir()) if f"<- {marker}" in file.read_text())
     return next(number for number, line in enumerate(text.splitlines(), 1) if re.search(rf"# <- {marker}$", line))
+
+
+def mangled(line: str, source: random.Random) -> str:
+    """A record with some of its values replaced by values of other types."""
+    record = json.loads(line)
+    for name in record:
+        if name != "kind" and source.random() < 0.1:
+            record[name] = source.choice([None, 3, "x", [], {}, [None], [[1]], {"a": 1}, -1, 1e30, True])
+    return json.dumps(record) + "\n"
 
 
 @pytest.mark.parametrize("name", ["detection_loss_py310", "detection_loss_py311"])
@@ -67,10 +79,18 @@ class TestEverySession:
         for word in ("command: sotprobe compare", "paddlepaddle: 3.", "python: 3.", "date: 20"):
             assert word in provenance
 
+    def test_records_of_the_wrong_shape_are_counted_and_change_nothing_else(self, directory, tmp_path):
+        source = random.Random(7)
+        copy = tmp_path / "session"
+        shutil.copytree(directory, copy)
+        for records in copy.glob("*/records.jsonl"):
+            records.write_text("".join(mangled(line, source) for line in records.read_text().splitlines()))
+        diagnosis = diagnose(read_session(copy))
+        assert diagnosis.read_stats["records.jsonl"].malformed > 10
+        assert diagnosis.verdict.text
+
     def test_cut_off_anywhere_it_is_still_read(self, directory, tmp_path):
         """kill -9 at any moment: what was flushed by then is a session."""
-        import shutil
-
         records = (directory / "static-diagnosis" / "records.jsonl").read_bytes()
         copy = tmp_path / "session"
         shutil.copytree(directory, copy)
