@@ -173,6 +173,15 @@ def _load_site(code: CodeType, expression: str) -> SourceSite | None:
     return None
 
 
+def _container_site(code: CodeType, expression: str) -> SourceSite | None:
+    """The line that loads a container whose length is guarded.
+
+    Paddle adds the guard of a container that was changed only when the frame ends, at the line of its return (3.0-3.3).
+    """
+    length = re.match(r"len\((?P<container>[\w.]+)\)", _plain(expression))
+    return _load_site(code, length["container"]) if length else None
+
+
 class GuardSites:
     """Remembers, for every frame translated, the user line that first read each value SOT then guarded."""
 
@@ -230,7 +239,12 @@ class GuardSites:
             return outer[-1] if outer else None
         sites = self._sites.get(id(code), {})
         for expression in expressions:
-            site = self._broken_value(code, expression) or _longest_match(sites, expression) or _load_site(code, expression)
+            site = (
+                self._broken_value(code, expression)
+                or _container_site(code, expression)
+                or _longest_match(sites, expression)
+                or _load_site(code, expression)
+            )
             if site is not None:
                 return self._session.user_site(site)
         return None
