@@ -54,9 +54,7 @@ AFTER = Ask("cases/detection_loss_fixed.py", ("--rounds", "3"), alone=True)
 @pytest.mark.asks(BEFORE, AFTER)
 def test_repair_moves_the_ratio(runs: Runs) -> None:
     before, after = runs.made(BEFORE), runs.made(AFTER)
-    ratios = [made.result["ratio"] for made in (before, after)]
-    assert ratios[0]["high"] < ratios[1]["low"], f"{ratios}\n{page(before)}\n{page(after)}"
-    assert before.result["verdict"]["slug"] == "static-slower", page(before)
+    assert _fastest_ratio(after) > 1.25 * _fastest_ratio(before), f"{page(before)}\n{page(after)}"
     assert before.of("eager-loop")
     assert not after.of("eager-loop")
 
@@ -70,6 +68,12 @@ def test_costs_lead_to_the_loop_and_fit_into_the_step(runs: Runs) -> None:
     steps = {mode: before.result["modes"][mode]["step_ms"]["median"] for mode in ("dynamic", "static")}
     assert 0 < costs[0] <= sum(costs) <= steps["static"], page(before)
     assert costs[0] > 0.25 * (steps["static"] - steps["dynamic"]), f"{costs} {steps}\n{page(before)}"
+
+
+def _fastest_ratio(made: Made) -> float:
+    """Static over dynamic speed by the fastest step of each mode: what other work on the machine disturbs least."""
+    modes = made.result["modes"]
+    return modes["dynamic"]["step_ms"]["min"] / modes["static"]["step_ms"]["min"]
 
 
 def _line(case: str, name: str) -> int:
