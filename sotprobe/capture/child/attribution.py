@@ -69,9 +69,9 @@ class Attribution:
     """Listens to steps and to_static calls of one program.
 
     ``emit(kind, **fields)`` writes a record, ``is_user(path)`` tells the user's files from libraries. In static mode
-    ``seen_codes`` are SOT's callbacks by code object, or a function that gives them as they are now; None when SOT is not
-    hooked (then eager frames cannot be told); the hooks also make the lines of generated code exact. ``windows`` are
-    attribution windows [start, end), in order.
+    ``seen_codes`` counts SOT's callbacks by code object, always as they are now; None when SOT is not hooked (then eager
+    frames cannot be told); the hooks also make the lines of generated code exact. ``windows`` are attribution windows
+    [start, end), in order.
 
     Nothing that fails in here reaches the program: it is noted, and tracing ends.
     """
@@ -80,21 +80,21 @@ class Attribution:
         self,
         emit: Callable[..., None],
         is_user: Callable[[str], bool],
-        seen_codes: Mapping[CodeType, int] | Callable[[], Mapping[CodeType, int]] | None = None,
+        seen_codes: Mapping[CodeType, int] | None = None,
         mode: str = "static",
         windows: Sequence[tuple[int, int]] = WINDOWS,
     ):
         self._emit = emit
         self._static = mode == "static"
         self._windows = list(windows)
-        hooked = seen_codes is not None and self._static
-        self._translations: Callable[[], int | None] = translate_count if hooked else lambda: None
-        self._codes = UserCodes(is_user, exact_generated_lines=hooked)
+        self._codes = UserCodes(is_user, exact_generated_lines=seen_codes is not None)
         self._keys = Keys()
         self._calls = StaticCalls()
         self._frames: EagerFrames | None = None
-        if hooked:
-            self._frames = EagerFrames(self._codes, self._calls, _function(seen_codes), always_compiled)
+        self._translations: Callable[[], int | None] = lambda: None
+        if self._static and seen_codes is not None:
+            self._frames = EagerFrames(self._codes, self._calls, seen_codes, always_compiled)
+            self._translations = translate_count
         self._tracer = make_tracer(self._codes, self._note)
         self._events = HostEvents(self._give_way)
         self._runs = SubgraphRuns(self._static)
@@ -320,12 +320,6 @@ class Attribution:
         self._runs.end()
 
 
-def _function(seen_codes: Any) -> Callable[[], Mapping[CodeType, int]]:
-    if callable(seen_codes):
-        return seen_codes
-    return lambda: dict(seen_codes)
-
-
 def _operators(cost: LineCost) -> list[list[object]]:
     return [[name, count, ns] for name, (count, ns) in sorted(cost.operators.items())]
 
@@ -333,6 +327,8 @@ def _operators(cost: LineCost) -> list[list[object]]:
 def _unattributed(joined: Joined) -> list[str]:
     """Why not every operator is on a line or in a subgraph."""
     texts = []
+    if not joined.operators:
+        texts.append("Paddle's profiler recorded no operator")
     nowhere = sum(count for count, _ in joined.nowhere.operators.values())
     if nowhere:
         texts.append(f"{nowhere} operators ran with no line of the program on the stack")

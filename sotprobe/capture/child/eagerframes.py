@@ -95,7 +95,7 @@ def _ident(thread: threading.Thread) -> int | None:
 class EagerFrames:
     """Collects started frames, one step after another.
 
-    ``seen_codes()`` counts SOT's callbacks by code object; ``always_compiled(code)`` says that SOT has translations of the
+    ``seen_codes`` counts SOT's callbacks by code object; ``always_compiled(code)`` says that SOT has translations of the
     code that it must have used.
     """
 
@@ -103,22 +103,22 @@ class EagerFrames:
         self,
         codes: UserCodes,
         calls: StaticCalls,
-        seen_codes: Callable[[], Mapping[CodeType, int]],
+        seen_codes: Mapping[CodeType, int],
         always_compiled: Callable[[CodeType], bool] = lambda code: False,
     ):
         self._codes = codes
         self._calls = calls
         self._seen_codes = seen_codes
         self._always_compiled = always_compiled
-        self._seen_before: Mapping[CodeType, int] = {}
-        self._seen_after: Mapping[CodeType, int] = {}
+        self._seen_before: dict[int, int] = {}  # by id(code): comparing code objects compares their bytecode
+        self._seen_after: dict[int, int] = {}
         self._started: dict[tuple[int, int, bool], Started | None] = {}
         self._compiled: Counter[CodeKey] = Counter()
         # (caller, callee) that SOT was shown in an earlier step
         self._shown_pairs: set[tuple[CodeKey, CodeKey]] = set()
 
     def begin_step(self) -> None:
-        self._seen_before = self._seen_codes()
+        self._seen_before = self._seen_now()
         self._started = {}
         self._compiled.clear()
 
@@ -142,7 +142,7 @@ class EagerFrames:
 
         Rests of functions that SOT was shown and let run are left out: its own records say why.
         """
-        self._seen_after = self._seen_codes()
+        self._seen_after = self._seen_now()
         merged: dict[tuple[CodeKey, str], dict[str, object]] = {}
         for started in self._frames():
             user = started.user
@@ -170,6 +170,9 @@ class EagerFrames:
                 self._shown_pairs.add((_origin(started.caller), _origin(started.user)))
         return list(merged.values())
 
+    def _seen_now(self) -> dict[int, int]:
+        return {id(code): count for code, count in self._seen_codes.items()}
+
     def _frames(self) -> Iterator[Started]:
         return (started for started in self._started.values() if started is not None)
 
@@ -195,7 +198,7 @@ class EagerFrames:
 
     def _was_shown(self, user: UserCode) -> bool:
         """Whether SOT was shown frames of this code that then ran as themselves."""
-        shown = self._seen_after.get(user.code, 0) - self._seen_before.get(user.code, 0)
+        shown = self._seen_after.get(id(user.code), 0) - self._seen_before.get(id(user.code), 0)
         return shown > self._compiled[_origin(user)]
 
     def _why(self, started: Started) -> str:

@@ -180,3 +180,12 @@ def test_what_harness_code_runs_is_nowhere():
     assert (record["operators"], record["attributed"]) == (3, 0)
     (note,) = program.of("note")
     assert note["text"].startswith("steps 4-6: 3 operators ran")
+
+
+def test_a_profiler_that_sees_nothing_is_noted():
+    program = Program()
+    program.events.operator = lambda: None
+    program.run(*range(8)).close()
+    assert program.of("lines")[0]["operators"] == 0
+    (note,) = program.of("note")
+    assert "no operator" in note["text"]

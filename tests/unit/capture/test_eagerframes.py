@@ -24,7 +24,7 @@ class Sot:
         self.always_compiled: set[CodeType] = set()
         self.calls = StaticCalls()
         self.codes = UserCodes(lambda path: path == __file__)
-        self.frames = EagerFrames(self.codes, self.calls, lambda: dict(self.seen), self.always_compiled.__contains__)
+        self.frames = EagerFrames(self.codes, self.calls, self.seen, self.always_compiled.__contains__)
         self.notes: list[str] = []
         self.tracer = make_tracer(self.codes, self.notes.append)
 
