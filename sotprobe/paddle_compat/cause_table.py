@@ -361,7 +361,7 @@ TABLE: tuple[Cause, ...] = (
         "never-called",
         "no to_static call at all",
         "The program ran in both modes without calling anything that to_static had made.",
-        "Wrap the layer or function with paddle.jit.to_static and call what it returns, or give the flag that does.",
+        "Wrap a layer or function of your own with paddle.jit.to_static and call what it returns, or give the flag that does.",
         "an attribution window in which no line ran below a to_static call",
     ),
     Cause(

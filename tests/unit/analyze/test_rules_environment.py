@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 TEXT = "def forward(x):  # <- def\n    return x * 2\n"
@@ -25,8 +27,6 @@ def test_variables(program, name, value, severity, word):
 
 
 def test_a_variable_given_to_sotprobe_counts_too(program):
-    import json
-
     case = program(TEXT)
     run = case.run().steps(8)
     manifest = json.loads((run.directory / "run.json").read_text())
@@ -49,12 +49,31 @@ def test_paddles_warning_that_it_used_ast(program):
     assert (finding.cause, finding.severity) == ("python-too-new", "warning")
 
 
-def test_a_program_without_to_static(program):
+def as_script(run):
+    manifest = json.loads((run.directory / "run.json").read_text())
+    manifest["program"]["kind"] = "script"
+    (run.directory / "run.json").write_text(json.dumps(manifest))
+    return run
+
+
+@pytest.mark.parametrize("source", ["optimizer", "call"])
+def test_a_script_without_to_static_and_one_that_calls_a_library_only(program, source):
+    case = program(TEXT)
+    row = {"path": "/proj/model.py", "line": 2, "function": "forward", "hits": 1, "wall_ns": 5, "ops": []}
+    run = as_script(case.run()).steps(8, source=source)
+    run.record("lines", step_from=4, step_to=5, wall_ns=10, lines=[{**row, "inside": False}])
+    finding = case.only("not-captured")
+    expected = ("never-called", "warning") if source == "optimizer" else ("skip-prefix", "info")
+    assert (finding.cause, finding.severity) == expected
+
+
+def test_a_case_whose_model_is_a_librarys(program):
     case = program(TEXT)
     row = {"path": "/proj/model.py", "line": 2, "function": "forward", "hits": 1, "wall_ns": 5, "ops": []}
     case.run().steps(8).record("lines", step_from=4, step_to=5, wall_ns=10, lines=[{**row, "inside": False}])
     finding = case.only("not-captured")
-    assert (finding.cause, finding.site) == ("never-called", None)
+    assert (finding.cause, finding.severity, finding.site) == ("skip-prefix", "info", None)
+    assert "layer or function of your own" in finding.advice
 
 
 def test_a_program_that_is_captured_whole_has_no_lines_below_to_static(program):
