@@ -12,8 +12,8 @@ NEVER_CALLED = "never-called"
 LIBRARY_ONLY = "skip-prefix"
 TOO_NEW = "python-too-new"
 _LIBRARY_ADVICE = (
-    "SOT skips the frames of Paddle itself. Call the model from a layer or function of your own under to_static: from there it is "
-    "captured as one graph."
+    "SOT skips the frames of Paddle itself. Call the model from a layer or function of your own under to_static: from there it "
+    "is captured as one graph."
 )
 
 
