@@ -24,10 +24,11 @@ def always_compiled(code: CodeType) -> bool:
     """Whether every cache entry of the code is a translation, in a Paddle that stops using them (traits)."""
     if not _traits().late_entry_goes_eager:
         return False
-    from sotprobe.paddle_compat.hooks.access import max_cache_size, module
+    from sotprobe.paddle_compat.hooks.access import module
 
-    entries = module("executor_cache").OpcodeExecutorCache().cache.get(code, ())
-    return 0 < len(entries) < max_cache_size() and all(custom.code is not None for custom, _ in entries)
+    cache = module("executor_cache").OpcodeExecutorCache()
+    entries = cache.cache.get(code, ())
+    return 0 < len(entries) < cache.MAX_CACHE_SIZE and all(custom.code is not None for custom, _ in entries)
 
 
 def _traits() -> Traits:
