@@ -36,7 +36,9 @@ class Net(paddle.nn.Layer):
     def forward(self, x):
         x = work(x)
         if self.to_static:  # <- branch
-            rows = [work(x[row]) for row in range(x.shape[0])]
+            rows = []
+            for row in range(x.shape[0]):
+                rows.append(work(x[row]))
             x = paddle.stack(rows)
         else:
             x = work(x)
