@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 
 import pytest
 from child_runs import PROGRAMS, run_child
@@ -99,6 +101,17 @@ def test_calls_of_the_first_to_static_function_are_the_steps(tmp_path):
     assert indices(run) == list(range(7))
     assert {step["source"] for step in steps} == {"call"}
     assert [step.get("partial", False) for step in steps] == [False] * 6 + [True]
+
+
+@pytest.mark.parametrize("purpose", ["timing", "parity", "diagnosis"])
+def test_markers_are_invisible_to_sot_when_the_whole_step_is_static(tmp_path, purpose):
+    program = PROGRAMS / "child_whole_step.py"
+    bare = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=True)
+    run = run_child(tmp_path / purpose, program, "static", purpose)
+    assert indices(run) == list(range(6))
+    assert {step["source"] for step in run.of("step")} == {"optimizer"}
+    assert "translations" in bare.stdout
+    assert run.stdout == bare.stdout
 
 
 def test_steps_option_ends_a_script_early(tmp_path):

@@ -22,6 +22,21 @@ def register_skip_prefix() -> None:
     core.eval_frame_skip_file_prefix((os.path.join(package, ""),))
 
 
+def outside_sot(work: Callable[[], None]) -> None:
+    """Do ``work`` with SOT's frame hook off: what sotprobe does between steps (json, zipfile) would be translated otherwise.
+
+    Where nothing is under to_static at the moment there is no hook, and this changes nothing. A context manager would not
+    do: SOT puts the hook back when the frame that took it off returns (eval_frame.c).
+    """
+    from paddle.framework import core
+
+    hook = core.set_eval_frame(None)
+    try:
+        work()
+    finally:
+        core.set_eval_frame(hook)
+
+
 class StaticCalls:
     """Marks outermost calls of to_static callables, in both modes (``StaticFunction.__call__`` runs in both).
 
@@ -87,62 +102,67 @@ def _identity(static_function: Any) -> Any:
 
 
 class OptimizerSteps:
-    """A step ends when the first optimizer that steps has stepped."""
+    """A step ends when the first optimizer that steps has stepped.
+
+    ``Optimizer.step`` itself stays as it is: a training step that is under to_static as a whole would have SOT simulate a
+    wrapper of it. ``_apply_optimize``, which every ``step`` of Paddle 3.0-3.3 but LBFGS's ends in (once for each parameter
+    group), is only reached at run time, behind the graph break that ``step`` is.
+    """
 
     def __init__(self, steps: Steps):
         self._steps = steps
-        self._depth = 0
         self._first: int | None = None
         self.before_step: list[Callable[[Any], None]] = []
 
     def install(self) -> None:
         from paddle.optimizer import Optimizer
 
-        pending = [Optimizer]
-        while pending:
-            cls = pending.pop()
-            pending.extend(cls.__subclasses__())
-            if "step" in cls.__dict__:
-                cls.step = self._wrap(cls.__dict__["step"])
+        original = Optimizer._apply_optimize
 
-    def _wrap(self, original: Callable) -> Callable:
         @functools.wraps(original)
-        def step(optimizer, *args, **kwargs):
-            if self._depth or not self._steps.here():
-                return original(optimizer, *args, **kwargs)
-            self._steps.check_finished()
-            if self._first is None:
-                self._first = id(optimizer)
-            mine = id(optimizer) == self._first
-            if mine:
-                self._steps.expect("optimizer")
-                for hook in self.before_step:
-                    hook(optimizer)
-            self._depth += 1
-            try:
-                result = original(optimizer, *args, **kwargs)
-            finally:
-                self._depth -= 1
-            if mine:
-                self._steps.switch("optimizer")
+        def _apply_optimize(optimizer, loss, startup_program, params_grads, param_group_idx=0):
+            if not self._steps.here():
+                return original(optimizer, loss, startup_program, params_grads, param_group_idx)
+            if param_group_idx == 0:
+                outside_sot(lambda: self._before(optimizer))
+            result = original(optimizer, loss, startup_program, params_grads, param_group_idx)
+            if id(optimizer) == self._first and param_group_idx == _groups(optimizer) - 1:
+                outside_sot(lambda: self._steps.switch("optimizer"))
             return result
 
-        return step
+        Optimizer._apply_optimize = _apply_optimize
+
+    def _before(self, optimizer: Any) -> None:
+        self._steps.check_finished()
+        if self._first is None:
+            self._first = id(optimizer)
+        if id(optimizer) == self._first:
+            self._steps.expect("optimizer")
+            for hook in self.before_step:
+                hook(optimizer)
+
+
+def _groups(optimizer: Any) -> int:
+    groups = optimizer._param_groups
+    return len(groups) if groups and isinstance(groups[0], dict) else 1
 
 
 def mark_backward(steps: Steps) -> None:
-    """Remember the tensor whose ``backward`` the program calls: it is the step's loss."""
-    import paddle
+    """Remember the tensor whose ``backward`` the program calls: it is the step's loss.
 
-    original = paddle.Tensor.backward
+    ``run_backward`` is what ``Tensor.backward`` and ``paddle.autograd.backward`` end in (Paddle 3.0-3.3); like
+    ``_apply_optimize`` it lies behind a graph break, so SOT never simulates the wrapper.
+    """
+    from paddle.base import core
 
-    @functools.wraps(original)
-    def backward(self, *args, **kwargs):
-        if steps.here():
-            steps.set_loss(self)
-        return original(self, *args, **kwargs)
+    original = core.eager.run_backward
 
-    paddle.Tensor.backward = backward
+    def run_backward(tensors, *args, **kwargs):
+        if steps.here() and tensors:
+            steps.set_loss(tensors[0])
+        return original(tensors, *args, **kwargs)
+
+    core.eager.run_backward = run_backward
 
 
 def mark_function(steps: Steps, owner: Any, name: str) -> None:
@@ -156,13 +176,13 @@ def mark_function(steps: Steps, owner: Any, name: str) -> None:
         if depth or not steps.here():
             return original(*args, **kwargs)
         steps.check_finished()
-        steps.open("function")
+        outside_sot(lambda: steps.open("function"))
         depth += 1
         try:
             result = original(*args, **kwargs)
         finally:
             depth -= 1
-        steps.close("function")
+        outside_sot(lambda: steps.close("function"))
         return result
 
     setattr(owner, name, marked)
