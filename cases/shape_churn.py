@@ -1,7 +1,8 @@
 """A shape that is used as a number, with a batch and a length that both change every step.
 
 From the second shape on both dimensions are symbolic, but ``math.sqrt`` needs the number itself: the length is guarded by
-value again and every new one is a new translation. Divide by a constant, or by a Tensor.
+value again and every new one is a new translation. Divide by a constant, or by a Tensor. (Paddle 3.0 breaks the graph at
+``math.sqrt`` instead.)
 """
 
 import math
@@ -12,6 +13,7 @@ import paddle
 
 FACTS = {
     "steps": 8,
+    "requires": {"paddle": ">=3.2"},
     "findings": [
         {"slug": "recompile", "cause": "shape-churn", "line": "sqrt", "severity": "warning", "count": 0.875},
     ],
