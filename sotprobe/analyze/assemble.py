@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sotprobe.model import Evidence, Run
+from sotprobe.model import Evidence, LineTotal, Run
 
-OVERHEAD_NOTE = (
-    "line times are scaled by {factor:.2f}: a traced step took {traced:.3f} ms, an untraced one of the same run {plain:.3f} ms"
-)
+# Name in Run.counts of what line times were multiplied by.
+TRACING_FACTOR = "lines.factor"
 
 
 def assemble(run: Run) -> Run:
     """Scale line times so that a traced step takes what an untraced steady step of the same run took.
 
     Tracing slows a step by 1.2 to 2 times and more, in proportion to the lines that run. Without an untraced step nothing is
-    known about the slowdown: line times then stay as recorded, and the notes say so.
+    known about the slowdown: line times then stay as recorded, and the notes say so. Operators' times are scaled alike.
     """
     if run.lines is None:
         return run
@@ -25,6 +24,10 @@ def assemble(run: Run) -> Run:
         return replace(run, notes=(*run.notes, Evidence("lines", text)))
     traced = wall / steps
     factor = min(1.0, plain / traced)  # tracing makes nothing faster: a traced step that was shorter is noise
-    text = OVERHEAD_NOTE.format(factor=factor, traced=traced / 1e6, plain=plain / 1e6)
-    lines = tuple(replace(line, wall_ns=line.wall_ns * factor) for line in run.lines)
-    return replace(run, lines=lines, notes=(*run.notes, Evidence("lines", text)))
+    lines = tuple(_scaled(line, factor) for line in run.lines)
+    return replace(run, lines=lines, counts={**run.counts, TRACING_FACTOR: factor})
+
+
+def _scaled(line: LineTotal, factor: float) -> LineTotal:
+    operators = {name: (count, ns * factor) for name, (count, ns) in line.operators.items()}
+    return replace(line, wall_ns=line.wall_ns * factor, operators=operators)

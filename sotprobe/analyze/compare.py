@@ -11,6 +11,8 @@ from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING
 
 NS_PER_MS = 1e6
 MIN_STEADY_STEPS = 3
+# Of a run's steps: when more than this translate something, the verdict says so.
+COMPILING_SHARE = 0.2
 
 # How a child ends when nothing went wrong.
 NORMAL_ENDS = frozenset({"returned", "system-exit", "step-limit"})
@@ -92,8 +94,14 @@ def losses(runs: Sequence[Run]) -> tuple[float, ...]:
 
 
 def _counts(run: Run) -> dict[str, int]:
-    """Distinct places, not events: a line that breaks in three resume functions is one break."""
+    """Distinct places, not events: a line that breaks in three resume functions is one break.
+
+    With full_graph SOT does not run: the translations are then the programs that were built, and the rest is unknown.
+    """
     events = run.events
+    options = run.environment.get("options")
+    if isinstance(options, dict) and options.get("full_graph"):
+        return {"translations": sum(step.translations or 0 for step in run.steps)}
     compiled = [graph for graph in run.subgraphs if graph.statements and graph.dropped is None]
     return {
         "subgraphs": len(compiled),
@@ -133,7 +141,8 @@ def verdict(runs: Sequence[Run], ratio: Ratio | None, parity: ParityVerdict | No
         return Verdict("not-comparable", f"no fair comparison: {'; '.join(parity.reasons)}")
     if ratio is None:
         return _too_few(runs)
-    return _speed_verdict(ratio, nothing_captured)
+    speed = _speed_verdict(ratio, nothing_captured)
+    return Verdict(speed.slug, speed.text + _compiling(runs))
 
 
 def _mode_failed(runs: Sequence[Run], mode: str) -> bool:
@@ -150,6 +159,20 @@ def _too_few(runs: Sequence[Run]) -> Verdict:
     fewest = min(len(steady_steps(run)) for run in timing)
     text = f"{fewest} steady steps are too few for a ratio ({MIN_STEADY_STEPS} are needed in both modes of a round)"
     return Verdict("too-few-steps", text)
+
+
+def _compiling(runs: Sequence[Run]) -> str:
+    """What a program that translates again and again spent on it, which the ratio of steady steps does not show."""
+    timing = [run for run in runs if (run.mode, run.purpose) == (STATIC, TIMING)]
+    run = max(timing, key=lambda run: len(run.steps), default=None)
+    if run is None:
+        return ""
+    compiling = [step for step in run.steps if step.kind == "compile"]
+    if len(compiling) < max(3, COMPILING_SHARE * len(run.steps)):
+        return ""
+    seconds = (compile_ms(run) or 0.0) / 1e3
+    count = sum(step.translations or 0 for step in compiling)
+    return f"; {seconds:.1f} s went into {count} translations in {len(compiling)} of {len(run.steps)} steps"
 
 
 def _speed_verdict(ratio: Ratio, nothing_captured: bool) -> Verdict:

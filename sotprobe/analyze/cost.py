@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
+from sotprobe.analyze.assemble import TRACING_FACTOR
 from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.rules.base import Claim, Draft
 from sotprobe.model import Evidence, Finding
@@ -25,8 +26,11 @@ def allot(drafts: Sequence[Draft], facts: Facts) -> list[Finding]:
     findings = [draft.finding for draft in drafts]
     for position in sorted(range(len(drafts)), key=lambda position: drafts[position].claim.rank):
         claim, finding = drafts[position].claim, findings[position]
-        costs[position] = _cost(claim, excess, owners.keys())
-        findings[position] = replace(finding, evidence=(*finding.evidence, *_elsewhere(claim, excess, owners)))
+        cost = _cost(claim, excess, owners.keys())
+        elsewhere = tuple(_elsewhere(claim, excess, owners))
+        costs[position] = None if elsewhere and not cost else cost  # 0 would say that nothing was lost
+        corrected = _correction(facts) if claim.lines and claim.translation_ns is None and costs[position] else ()
+        findings[position] = replace(finding, evidence=(*finding.evidence, *elsewhere, *corrected))
         owners.update(dict.fromkeys(claim.lines - owners.keys(), finding))
     guards = _unclaimed_guards(drafts, facts)
     for position, draft in enumerate(drafts):
@@ -38,10 +42,20 @@ def allot(drafts: Sequence[Draft], facts: Facts) -> list[Finding]:
 
 def line_excess(facts: Facts) -> dict[Line, float] | None:
     """Nanoseconds per step that a line takes longer in static mode; None unless both modes were measured."""
-    static, dynamic = facts.static_lines, facts.dynamic_lines
+    static, dynamic = facts.all_lines_of(facts.static), facts.all_lines_of(facts.dynamic)
     if static is None or dynamic is None:
         return None
     return {line: total.wall_ns - (dynamic[line].wall_ns if line in dynamic else 0.0) for line, total in static.items()}
+
+
+def _correction(facts: Facts) -> tuple[Evidence, ...]:
+    """How much of the recorded line times was taken off for tracing them."""
+    factors = {run.mode: run.counts[TRACING_FACTOR] for run in (facts.dynamic, facts.static)
+               if run is not None and TRACING_FACTOR in run.counts}  # fmt: skip
+    if not factors:
+        return ()
+    text = ", ".join(f"x{factor:.2f} in {mode} mode" for mode, factor in factors.items())
+    return (Evidence("lines", f"line times are corrected for the slowdown of tracing: {text}"),)
 
 
 def _elsewhere(claim: Claim, excess: dict[Line, float] | None, owners: Mapping[Line, Finding]) -> Iterator[Evidence]:
@@ -57,7 +71,7 @@ def _elsewhere(claim: Claim, excess: dict[Line, float] | None, owners: Mapping[L
 def _cost(claim: Claim, excess: dict[Line, float] | None, taken: Set[Line]) -> float | None:
     if claim.translation_ns is not None:
         return claim.translation_ns
-    if not claim.lines or excess is None:
+    if excess is None or claim.lines.isdisjoint(excess):
         return None
     return max(0.0, sum(excess.get(line, 0.0) for line in claim.lines - taken))
 
@@ -76,10 +90,9 @@ def _price(findings: list[Finding], costs: list[float | None], facts: Facts, *, 
     While something is recompiled over and over no step is typical: then the mean step is what they are shares of.
     """
     measured_in = facts.mean_step_ns if recompiling else facts.diagnosed_step_ns or facts.step_ns
-    timed = None if recompiling else facts.timed_step_ns
     total = sum(cost for cost in costs if cost is not None)
     within = measured_in / total if measured_in and total > measured_in else 1.0
-    to_timed = timed / measured_in if timed and measured_in else 1.0
+    to_timed = 1.0 if recompiling else facts.to_timed
     priced = []
     for finding, cost in zip(findings, costs, strict=True):
         if cost is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,6 +123,12 @@ class Facts:
         return middle(step.wall_ns for run in timing for step in steady_steps(run))
 
     @property
+    def to_timed(self) -> float:
+        """What turns the times of the static diagnosing run into those of a timed step; 1 when either is unknown."""
+        diagnosed, timed = self.diagnosed_step_ns or self.step_ns, self.timed_step_ns
+        return timed / diagnosed if timed and diagnosed else 1.0
+
+    @property
     def diagnosed_step_ns(self) -> float | None:
         """The median untraced steady step of the static diagnosing run: what its line times add up to."""
         return self.static.counts.get("untraced.step_ns") if self.static else None
@@ -136,12 +142,13 @@ class Facts:
         """Totals below to_static calls by line; None when they were not measured."""
         if run is None or run.lines is None:
             return None
-        totals: dict[Line, LineTotal] = {}
-        for total in run.lines:
-            if total.inside:
-                line = (total.site.path, total.site.line)
-                totals[line] = _merged(totals[line], total) if line in totals else total
-        return totals
+        return _by_line(total for total in run.lines if total.inside)
+
+    def all_lines_of(self, run: Run | None) -> Mapping[Line, LineTotal] | None:
+        """Totals by line, below to_static calls or not; None when they were not measured."""
+        if run is None or run.lines is None:
+            return None
+        return _by_line(run.lines)
 
     @cached_property
     def static_lines(self) -> Mapping[Line, LineTotal] | None:
@@ -178,6 +185,14 @@ class Facts:
 
     def loss(self, mode: str) -> tuple[float, ...]:
         return losses([run for run in self.runs if run.mode == mode])
+
+
+def _by_line(lines: Iterable[LineTotal]) -> dict[Line, LineTotal]:
+    totals: dict[Line, LineTotal] = {}
+    for total in lines:
+        line = (total.site.path, total.site.line)
+        totals[line] = _merged(totals[line], total) if line in totals else total
+    return totals
 
 
 def _merged(one: LineTotal, other: LineTotal) -> LineTotal:

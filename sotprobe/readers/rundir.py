@@ -158,7 +158,8 @@ def _environment(manifest: dict[str, Any], options: Mapping[str, Any], records: 
         for name in ("python", "paddle", "gpu_build", "cpu_count", "env"):
             if start.get(name) is not None:
                 environment[name] = start.get(name)
-    environment["options"] = dict(options)
+    # `reference` is where this session keeps the other run, which says nothing about the program.
+    environment["options"] = {name: value for name, value in options.items() if name != "reference"}
     environment["given_env"] = dict(_mapping(manifest.get("env")))
     window = records.last("window")
     if window is not None:

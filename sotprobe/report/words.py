@@ -10,6 +10,7 @@ from sotprobe.model.diagnosis import SEVERITIES
 from sotprobe.report.json import NS_PER_MS
 from sotprobe.report.text import NOT_MEASURED, count, figure, percent, plural, visible
 
+NOTHING_LOST = "nothing lost against the dynamic mode"
 # An empty cell of the table of figures.
 MISSING = "-"
 NORMAL_ENDS = frozenset(("returned", "step-limit"))
@@ -100,8 +101,13 @@ def name(finding: Finding) -> str:
 
 def cost(finding: Finding) -> tuple[str, str]:
     """The cost per step, and what goes with it (share of the step, count)."""
-    value = NOT_MEASURED if finding.cost_ns is None else f"{figure(finding.cost_ns / NS_PER_MS)} ms per step"
-    more = "" if finding.cost_share is None else f", {percent(finding.cost_share)} of the step"
+    if finding.cost_ns is None:
+        value = NOT_MEASURED
+    elif finding.cost_ns == 0:
+        value = NOTHING_LOST
+    else:
+        value = f"{figure(finding.cost_ns / NS_PER_MS)} ms per step"
+    more = f", {percent(finding.cost_share)} of the step" if finding.cost_share and finding.cost_ns else ""
     more += "" if finding.count_per_step is None else f"; {count(finding.count_per_step)} per step"
     return value, more
 

@@ -51,7 +51,7 @@ def every_kind_of_trouble(tmp_path: Path) -> Program:
     case = Program(tmp_path, BUSY)
     case.timing("dynamic", 1, 1, 1)
     for round_ in range(3):
-        run = case.run("static", "timing", round_).steps(20, 20, first_ms=9000, compile_steps=1).ended("system-exit", 3)
+        run = case.run("static", "timing", round_).steps(20, 20, first_ms=19000, compile_steps=1).ended("system-exit", 3)
     case.run("dynamic").steps(40).coverage(1, "branch", "else").lines(("tail", 1, 1, {}))
     run = case.run("static").start(env={"GRAPH_SIZE": "0"}).steps(40, 10, compile_steps=1).code(0, "def", "forward")
     run.code(1, "helper", "helper")

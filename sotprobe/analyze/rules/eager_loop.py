@@ -38,7 +38,7 @@ def eager_loop(facts: Facts) -> Iterator[Draft]:
         names = sorted(operators.items(), key=lambda item: -item[1])
         evidence = [
             Evidence("lines", f"{total:.0f} eager operators a step in {runs:.0f} iterations: {_names(names)}"),
-            Evidence("lines", f"{spent / 1e6:.3f} ms a step inside these operators"),
+            Evidence("lines", f"{spent * facts.to_timed / 1e6:.3f} ms a step inside these operators"),
         ]
         title = f"a Python loop runs {total:.0f} eager operators in every step"
         finding = make(facts, "eager-loop", WARNING, title, site, evidence, advice=_ADVICE, count_per_step=total)

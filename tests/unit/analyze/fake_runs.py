@@ -77,13 +77,14 @@ class FakeRun:
         return self.record("frames", step=step, frames=frames)
 
     def lines(
-        self, *rows: tuple[str, float, float, dict[str, int]], first: int = 4, steps: int = 2, wall_ms: float = 10.0
+        self, *rows: tuple[str, float, float, dict[str, int]], first: int = 4, steps: int = 2, wall_ms: float = 10.0,
+        inside: bool = True,
     ) -> FakeRun:
-        """Rows of (marker, hits per step, ms per step, {operator: count per step}), below a to_static call."""
+        """Rows of (marker, hits per step, ms per step, {operator: count per step}), below a to_static call or not."""
         items = [
             {
                 "path": PATH, "line": self.program.line(marker), "function": self.program.function, "hits": hits * steps,
-                "wall_ns": int(ms * MS) * steps, "inside": True,
+                "wall_ns": int(ms * MS) * steps, "inside": inside,
                 "ops": [[name, count * steps, count * steps * 1000] for name, count in operators.items()],
             }
             for marker, hits, ms, operators in rows

@@ -13,6 +13,9 @@ def forward(x):  # <- def
     y = x + 1  # <- add
     print(y)  # <- print
     return y * 2  # <- tail
+
+def other():
+    return 1  # <- other
 """
 
 
@@ -67,6 +70,30 @@ def test_without_both_modes_nothing_is_measured(case, measured):
     assert (finding.cost_ns, finding.cost_share) == (None, None)
 
 
+def test_a_finding_whose_lines_never_ran_outside_subgraphs_is_not_measured(case):
+    case.run("dynamic").steps(8).lines(("tail", 1, 1, {}))
+    eager(case.run().steps(8)).lines(("other", 1, 1, {}))
+    assert case.only("no-grad-block").cost_ns is None
+
+
+def test_time_that_is_all_counted_elsewhere_is_not_called_nothing(case):
+    case.run("dynamic").steps(8).lines(("tail", 1, 1, {}))
+    eager(case.run().steps(8)).lines(("loop", 65, 1, {}), ("set", 64, 4, {"set_value": 64}))
+    finding = case.only("no-grad-block")
+    assert finding.cost_ns is None
+    assert any("counted with eager-loop" in evidence.text for evidence in finding.evidence)
+
+
+def test_lines_outside_of_to_static_calls_cost_too(case):
+    run = case.run("dynamic").steps(8).coverage(4, "def", "with", "tail")
+    run.lines(("tail", 1, 1, {}))
+    run = case.run().steps(8).coverage(4, "def", "with", "tail")
+    run.record("break", step=0, code=0, how="call", site=run.at("print"), message="Not support builtin function: foo",
+               stack=[], outer=[], reason="BuiltinFunctionBreak", opcode="CALL").code(0, "def", "forward")
+    run.lines(("print", 1, 3, {"add": 2}), inside=False)
+    assert case.only("graph-break").cost_ns == pytest.approx(3 * MS)
+
+
 def test_tracing_is_taken_out(case):
     """A traced step took 40 ms, an untraced one 10: the line's 8 ms are 2."""
     case.run("dynamic").steps(8).lines(("tail", 1, 1, {}))
@@ -74,7 +101,7 @@ def test_tracing_is_taken_out(case):
     finding = case.only("no-grad-block")
     assert finding.cost_ns == pytest.approx(2 * MS)
     assert finding.cost_share == pytest.approx(0.2)
-    assert any("scaled by 0.25" in note.text for note in case.diagnose().notes)
+    assert any("x0.25 in static mode" in evidence.text for evidence in finding.evidence)
 
 
 def test_without_an_untraced_step_the_slowdown_stays_and_is_told(case):

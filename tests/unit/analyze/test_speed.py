@@ -124,6 +124,24 @@ class TestSpeed:
         assert (mode.compile_ms, mode.steps) == (None, 5)
 
 
+    def test_a_program_that_keeps_translating_is_told_so(self, case):
+        for round_ in range(3):
+            case.run("dynamic", "timing", round_).steps(40, 5)
+            case.run("static", "timing", round_).steps(40, 5, first_ms=105, compile_steps=20)
+        assert "translations in 20 of 40 steps" in case.diagnose().verdict.text
+
+    def test_a_program_that_translates_at_its_start_is_not(self, case):
+        for round_ in range(3):
+            case.run("dynamic", "timing", round_).steps(40, 5)
+            case.run("static", "timing", round_).steps(40, 5, first_ms=105, compile_steps=1)
+        assert "translations" not in case.diagnose().verdict.text
+
+    def test_with_full_graph_what_sot_would_count_is_unknown(self, case):
+        case.run("static", full_graph=True).steps(5, compile_steps=1)
+        static = case.diagnose().modes["static"]
+        assert (static.translations, static.subgraphs, static.breaks, static.fallbacks) == (1, None, None, None)
+
+
 class TestFailures:
     def both(self, case):
         case.timing("dynamic", 10, 10, 10)
