@@ -463,11 +463,12 @@ TABLE: tuple[Cause, ...] = (
         "attribute-guard",
         "an attribute that changes",
         "An attribute read in captured code is guarded by value.",
-        "Keep counters out of forward, or keep the value in a tensor (a buffer).",
+        "Keep counters out of forward, or keep the value in a tensor (a buffer). A float or str attribute never becomes "
+        "symbolic: every new value is a recompile.",
         _MISSED + " on an attribute",
         notes=(
             Note(
-                "From Paddle 3.2 an int attribute does not become symbolic: every change is a recompile.",
+                "An int attribute becomes symbolic at its second value, except one reached through a global (from Paddle 3.2).",
                 Versions(paddle_since="3.2"),
             ),
         ),

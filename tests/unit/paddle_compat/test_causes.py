@@ -53,7 +53,7 @@ def test_an_unknown_id_is_unknown():
         ("logging", "3.0.0", "3.11.7", "InnerError", "everything it calls"),
         ("logging", "3.2.2", "3.12.1", "everything it calls", "InnerError"),
         ("shape-churn", "3.3.1", "3.11.7", "Pad or bucket", "Before Paddle 3.0"),
-        ("attribute-guard", "3.2.2", "3.11.7", "does not become symbolic", "unknown"),
+        ("attribute-guard", "3.2.2", "3.11.7", "except one reached through a global", "unknown"),
     ],
 )
 def test_advice_is_for_the_versions_at_hand(cause_id, paddle, python, word, other):
