@@ -28,9 +28,13 @@ def allot(drafts: Sequence[Draft], facts: Facts) -> list[Finding]:
         claim, finding = drafts[position].claim, findings[position]
         cost = _cost(claim, excess, owners.keys())
         elsewhere = tuple(_elsewhere(claim, excess, owners))
-        costs[position] = None if elsewhere and not cost else cost  # 0 would say that nothing was lost
-        corrected = _correction(facts) if claim.lines and claim.translation_ns is None and costs[position] else ()
-        findings[position] = replace(finding, evidence=(*finding.evidence, *elsewhere, *corrected))
+        more = tuple(Evidence("lines", f"the time of some of its lines is {text}") for text in elsewhere)
+        if elsewhere and not cost:  # 0 would say that nothing was lost
+            cost, more, finding = None, (), replace(finding, cost_note=" and ".join(elsewhere))
+        elif cost and claim.translation_ns is None:
+            more += _correction(facts)
+        costs[position] = cost
+        findings[position] = replace(finding, evidence=(*finding.evidence, *more))
         owners.update(dict.fromkeys(claim.lines - owners.keys(), finding))
     guards = _unclaimed_guards(drafts, facts)
     for position, draft in enumerate(drafts):
@@ -58,14 +62,14 @@ def _correction(facts: Facts) -> tuple[Evidence, ...]:
     return (Evidence("lines", f"line times are corrected for the slowdown of tracing: {text}"),)
 
 
-def _elsewhere(claim: Claim, excess: dict[Line, float] | None, owners: Mapping[Line, Finding]) -> Iterator[Evidence]:
+def _elsewhere(claim: Claim, excess: dict[Line, float] | None, owners: Mapping[Line, Finding]) -> Iterator[str]:
     """Where the time of this finding's lines went when another one has it."""
     spent: dict[Finding, float] = defaultdict(float)
     for line in claim.lines & owners.keys():
         spent[owners[line]] += (excess or {}).get(line, 0.0)
     for owner, ns in spent.items():
         if ns > 0.0:
-            yield Evidence("lines", f"the time of some of its lines is counted with {owner.slug} at {owner.site}")
+            yield f"counted with {owner.slug} at {owner.site}"
 
 
 def _cost(claim: Claim, excess: dict[Line, float] | None, taken: Set[Line]) -> float | None:

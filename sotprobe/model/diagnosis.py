@@ -16,7 +16,8 @@ SEVERITIES = ("error", "warning", "info")
 class Finding:
     """A rule's conclusion. ``slug`` names the rule, ``cause`` is a stable id of ``paddle_compat.causes``.
 
-    ``cost_ns`` is nanoseconds per step, None when not measured; ``count_per_step`` likewise. ``source_line`` is the text of
+    ``cost_ns`` is nanoseconds per step, None when not measured; ``cost_note`` then says where it is counted instead, if it is.
+    ``count_per_step`` likewise. ``source_line`` is the text of
     the site's line, for quoting.
     """
 
@@ -29,6 +30,7 @@ class Finding:
     cause: str | None = None
     count_per_step: float | None = None
     cost_ns: float | None = None
+    cost_note: str | None = None
     cost_share: float | None = None
     source_line: str | None = None
 

@@ -160,6 +160,7 @@ def _finding_to_dict(finding: Finding) -> dict[str, Any]:
         "source_line": finding.source_line,
         "count_per_step": finding.count_per_step,
         "cost_ms_per_step": None if finding.cost_ns is None else finding.cost_ns / NS_PER_MS,
+        "cost_note": finding.cost_note,
         "cost_share": finding.cost_share,
         "advice": finding.advice,
         "evidence": [_evidence_to_dict(evidence) for evidence in finding.evidence],
@@ -178,6 +179,7 @@ def _finding_from_dict(data: Mapping[str, Any]) -> Finding:
         cause=data.get("cause"),
         count_per_step=data["count_per_step"],
         cost_ns=None if cost_ms is None else cost_ms * NS_PER_MS,
+        cost_note=data.get("cost_note"),
         cost_share=data["cost_share"],
         source_line=data.get("source_line"),
     )

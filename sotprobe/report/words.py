@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sotprobe.model import Evidence, ExitStatus, Finding, ModeSummary, ParityVerdict, Ratio, SourceSite
 from sotprobe.model.diagnosis import SEVERITIES
 from sotprobe.report.json import NS_PER_MS
-from sotprobe.report.text import NOT_MEASURED, count, figure, percent, plural, visible
+from sotprobe.report.text import NOT_MEASURED, count, figure, one_line, percent, plural, visible
 
 NOTHING_LOST = "nothing lost against the dynamic mode"
 # An empty cell of the table of figures.
@@ -102,7 +102,7 @@ def name(finding: Finding) -> str:
 def cost(finding: Finding) -> tuple[str, str]:
     """The cost per step, and what goes with it (share of the step, count)."""
     if finding.cost_ns is None:
-        value = NOT_MEASURED
+        value = one_line(finding.cost_note) if finding.cost_note else NOT_MEASURED
     elif finding.cost_ns == 0:
         value = NOTHING_LOST
     else:

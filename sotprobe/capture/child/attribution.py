@@ -71,7 +71,8 @@ class Attribution:
     ``emit(kind, **fields)`` writes a record, ``is_user(path)`` tells the user's files from libraries. In static mode
     ``seen_codes`` counts SOT's callbacks by code object, always as they are now; None when SOT is not hooked (then eager
     frames cannot be told); the hooks also make the lines of generated code exact. ``windows`` are attribution windows
-    [start, end), in order.
+    [start, end), in order. ``harness`` says that sotprobe runs the loop itself (a case file): operators outside of the
+    program's lines are then its backward and optimizer, and no news.
 
     Nothing that fails in here reaches the program: it is noted, and tracing ends.
     """
@@ -83,10 +84,12 @@ class Attribution:
         seen_codes: Mapping[CodeType, int] | None = None,
         mode: str = "static",
         windows: Sequence[tuple[int, int]] = WINDOWS,
+        harness: bool = False,
     ):
         self._emit = emit
         self._static = mode == "static"
         self._windows = list(windows)
+        self._harness = harness
         self._codes = UserCodes(is_user, exact_generated_lines=seen_codes is not None)
         self._keys = Keys()
         self._calls = StaticCalls()
@@ -299,7 +302,7 @@ class Attribution:
                     for name, cost in sorted(joined.subgraphs.items())
                 ],
             )
-        for text in _unattributed(joined):
+        for text in _unattributed(joined, harness=self._harness):
             self._note(f"steps {steps['step_from']}-{steps['step_to'] - 1}: {text}")
 
     def _note(self, text: str) -> None:
@@ -324,13 +327,13 @@ def _operators(cost: LineCost) -> list[list[object]]:
     return [[name, count, ns] for name, (count, ns) in sorted(cost.operators.items())]
 
 
-def _unattributed(joined: Joined) -> list[str]:
+def _unattributed(joined: Joined, *, harness: bool) -> list[str]:
     """Why not every operator is on a line or in a subgraph."""
     texts = []
     if not joined.operators:
         texts.append("Paddle's profiler recorded no operator")
     nowhere = sum(count for count, _ in joined.nowhere.operators.values())
-    if nowhere:
+    if nowhere and not harness:
         texts.append(f"{nowhere} operators ran with no line of the program on the stack")
     if joined.strangers:
         texts.append(f"{joined.strangers} operators ran in threads whose lines could not be watched")

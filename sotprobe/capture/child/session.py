@@ -128,7 +128,9 @@ class Session:
             recorder.install()
             self._steps.listen(_HookSteps(recorder))
             seen_codes = recorder.seen_codes
-        self._attribution = Attribution(self._emit, is_user_file, seen_codes=seen_codes, mode=self._job.mode)
+        self._attribution = Attribution(
+            self._emit, is_user_file, seen_codes=seen_codes, mode=self._job.mode, harness=self._job.kind == "case"
+        )
         self._steps.listen(self._attribution, innermost=True)
         self._calls.on_enter.append(self._attribution.enter_static)
         self._calls.on_exit.append(self._attribution.leave_static)
