@@ -11,6 +11,10 @@ from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING
 
 NS_PER_MS = 1e6
 MIN_STEADY_STEPS = 3
+NO_STEPS = (
+    "no step was seen in either mode: the program calls no to_static function, no Optimizer.step and no _nvprof_range; "
+    "--step-on MODULE:FUNCTION names another function to count"
+)
 # Of a run's steps: when more than this translate something, the verdict says so.
 COMPILING_SHARE = 0.2
 
@@ -156,6 +160,8 @@ def _too_few(runs: Sequence[Run]) -> Verdict:
     timing = [run for run in runs if run.purpose == TIMING]
     if not timing:
         return Verdict("not-timed", "nothing was timed: run compare for a ratio")
+    if not any(run.steps for run in timing):
+        return Verdict("no-steps", NO_STEPS)
     fewest = min(len(steady_steps(run)) for run in timing)
     text = f"{fewest} steady steps are too few for a ratio ({MIN_STEADY_STEPS} are needed in both modes of a round)"
     return Verdict("too-few-steps", text)

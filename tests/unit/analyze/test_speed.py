@@ -124,6 +124,14 @@ class TestSpeed:
         assert (mode.compile_ms, mode.steps) == (None, 5)
 
 
+    def test_a_program_without_a_step_is_told_how_to_name_one(self, case):
+        for mode in ("dynamic", "static"):
+            case.run(mode, "timing").start()
+            case.run(mode).start()
+        verdict = case.diagnose().verdict
+        assert verdict.slug == "no-steps"
+        assert "--step-on" in verdict.text
+
     def test_a_program_that_keeps_translating_is_told_so(self, case):
         for round_ in range(3):
             case.run("dynamic", "timing", round_).steps(40, 5)
