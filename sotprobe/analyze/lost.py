@@ -83,8 +83,11 @@ def blamed_site(facts: Facts, event: Event) -> SourceSite | None:
 
 def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
     groups: dict[tuple[SourceSite, str], list[Event]] = defaultdict(list)
+    too_small = _below_too_small(facts)
     for event in facts.events("eager-frame"):
         if event.outcome == "seen" or event.cause == "python-too-new":  # that is told of the whole program
+            continue
+        if event.cause == "hook-off" and _place(event.frame) in too_small:  # small-graph tells of it
             continue
         if event.frame is not None and event.frame not in said:
             groups[event.frame, event.cause or "unknown"].append(event)
@@ -105,6 +108,25 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
                 also = _other_constructs(facts, frame, site)
         found.append(LostFrame(frame, cause, site, SILENT, tuple(events), also=also))
     return found
+
+
+def _below_too_small(facts: Facts) -> set[tuple[str, str] | None]:
+    """Functions (path, name) whose subgraph was too small, and those that only they call.
+
+    SOT simulated them in one piece, so what they call was seen and is in the count of operators; then the frame runs with the
+    hook off.
+    """
+    small = {_place(event.frame) for event in facts.events("translate") if event.outcome == "too-small"}
+    hidden = [event for event in facts.events("eager-frame") if event.cause == "hook-off" and event.site is not None]
+    while True:
+        more = {_place(event.frame) for event in hidden if _place(event.site) in small} - small
+        if not more:
+            return small
+        small |= more
+
+
+def _place(site: SourceSite | None) -> tuple[str, str] | None:
+    return None if site is None else (site.path, site.function)
 
 
 def _generator_that_calls(facts: Facts, events: list[Event]) -> SourceSite | None:

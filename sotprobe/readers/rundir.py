@@ -10,12 +10,13 @@ from statistics import median
 from typing import Any
 
 from sotprobe.errors import InputError
-from sotprobe.model import Evidence, ExitStatus, ParityFact, ProgramInfo, Run
+from sotprobe.model import Evidence, ExitStatus, ParityFact, ProgramInfo, Run, SourceSite
 from sotprobe.model.codec import FORMAT_VERSION
 from sotprobe.readers import attribution
 from sotprobe.readers.events import RECORDS_FILE, EventReader
 from sotprobe.readers.frames import Frames
 from sotprobe.readers.records import Display, Record, Records, read_records, to_site, to_sites
+from sotprobe.readers.stacks import program_stack
 from sotprobe.readers.steps import batch_size, read_steps
 from sotprobe.readers.subgraphs import read_subgraphs
 
@@ -73,7 +74,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         round=int(manifest.get("round") or 0),
         program=program,
         environment=_environment(manifest, options, records),
-        exit=_exit(directory, records, display),
+        exit=_exit(directory, records, display, manifest["program"]["path"]),
         steps=steps,
         events=EventReader(records, frames, display, _line_lookup(sources)).events(),
         subgraphs=read_subgraphs(records, frames, display),
@@ -167,7 +168,7 @@ def _environment(manifest: dict[str, Any], options: Mapping[str, Any], records: 
     return environment
 
 
-def _exit(directory: Path, records: Records, display: Display) -> ExitStatus:
+def _exit(directory: Path, records: Records, display: Display, program: str) -> ExitStatus:
     """How it ended: what the parent saw first, then what the child said."""
     parent = _exit_file(directory)
     error = records.last("error") or records.last("refused")
@@ -175,14 +176,20 @@ def _exit(directory: Path, records: Records, display: Display) -> ExitStatus:
     stacks = directory / "stacks.txt"
     stacks_text = stacks.read_text(encoding="utf-8", errors="replace") if stacks.is_file() else ""
     code = parent.get("code", end.get("code") if end else None)
+    reason = _reason(parent, error, end, records)
+    stack = to_sites(error.get("stack", []), display) if error else ()
+    site = to_site(error.get("site"), display) if error else None
+    if reason in ("signal", "timeout"):
+        stack = tuple(SourceSite(display(path), line, name) for path, line, name in program_stack(stacks_text, program))
+        site = stack[-1] if stack else None
     return ExitStatus(
-        reason=_reason(parent, error, end, records),
+        reason=reason,
         code=code if isinstance(code, int) else None,
         signal=parent.get("signal"),
         error_type=error.get("type") if error else None,
         error_message=error.get("message") if error else None,
-        site=to_site(error.get("site"), display) if error else None,
-        stack=to_sites(error.get("stack", []), display) if error else (),
+        site=site,
+        stack=stack,
         stacks=stacks_text or None,
         traceback=error.get("traceback") if error else None,
         wall_ns=parent.get("wall_ns"),

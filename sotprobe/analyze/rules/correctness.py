@@ -84,7 +84,7 @@ def _failure_evidence(run: Run) -> Iterator[Evidence]:
         yield Evidence("exit", f"{ended.error_type or 'refused'}: {ended.error_message.strip()}", "records.jsonl")
     if ended.stack:
         yield Evidence("exit", "user stack: " + " > ".join(f"{site} ({site.function})" for site in ended.stack))
-    if ended.stacks:
+    elif ended.stacks:
         yield Evidence("exit", ended.stacks.strip(), "stacks.txt")
 
 

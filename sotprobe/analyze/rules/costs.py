@@ -39,8 +39,8 @@ def guard_cost(facts: Facts) -> Iterator[Draft]:
     calls = sum(run.entries.values())
     title = "finding compiled frames and checking their guards takes its time in every static step"
     evidence = [
-        Evidence("hooks", f"{total / 1e6:.3f} ms a step in {calls:.0f} calls of {len(run.guard_ns)} frames"),
-        Evidence("hooks", f"most of it in {worst[0].function}: {run.guard_ns[worst] / 1e6:.3f} ms a step"),
+        Evidence("hooks", f"{total * facts.to_timed / 1e6:.3f} ms a step in {calls:.0f} calls of {len(run.guard_ns)} frames"),
+        Evidence("hooks", f"most of it in {worst[0].function}: {run.guard_ns[worst] * facts.to_timed / 1e6:.3f} ms a step"),
     ]
     finding = make(facts, "guard-cost", severity, title, worst[0], evidence, advice=_GUARD_ADVICE, count_per_step=calls)
     yield Draft(finding, Claim(guard_frames=frozenset(run.guard_ns)))

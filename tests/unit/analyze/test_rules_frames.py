@@ -27,6 +27,17 @@ def fallback(run, marker, message, **fields):
     return run.record("fallback", step=0, message=message, **{**base, **at, **fields})
 
 
+def test_what_a_too_small_frame_calls_is_told_by_small_graph(program):
+    case = program(NO_GRAD)
+    run = case.run().steps(8).code(0, "def", "forward")
+    run.record("translate", step=0, code=0, nth=1, outcome="too-small", wall_ns=1, message="", nested_disabled=True)
+    eager(run, "def", "seen", seen=True)
+    eager(run, "helper", "hook-off", "helper", called_from=run.at("call"))
+    eager(run, "work", "hook-off", "deeper", called_from={**run.at("work"), "function": "helper"})
+    run.record("subgraph", step=0, name="SIR_0", code=0, statements=[{"text": "a", **run.at("call")}], ops=2, dropped="too-small")
+    assert [finding.slug for finding in case.findings()] == ["small-graph"]
+
+
 class TestNoGrad:
     def test_silent_on_python_311(self, program):
         case = program(NO_GRAD)
