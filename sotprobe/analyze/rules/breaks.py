@@ -96,4 +96,4 @@ def _guard_text(facts: Facts, frames: frozenset[FrameKey]) -> str | None:
     spent = sum(facts.static.guard_ns.get(frame, 0.0) for frame in frames) if facts.static else 0.0
     if not spent:
         return None
-    return f"checking the guards of what comes after it takes {spent / 1e6:.3f} ms a step"
+    return f"checking the guards of what comes after it takes {spent * facts.to_timed / 1e6:.3f} ms a step"
