@@ -29,7 +29,7 @@ Every finding of `not-captured`, `fallback`, `graph-break`, `host-sync`, `recomp
 - A recompile that then stays is info. It is a warning when it goes on to the end of the run, fills the cache, or comes in four
   steps or more from a guard that never becomes dynamic (floats, strings, attributes, globals, lengths, objects).
 
-This page is made from `sotprobe/paddle_compat/cause_table.py` by `tools/causes_page.py`.
+This page is made from `sotprobe/paddle_compat/cause_table/` by `tools/causes_page.py`.
 """
 
 
