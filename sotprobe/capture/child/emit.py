@@ -7,6 +7,8 @@ import os
 import time
 from typing import Any
 
+_encode = json.JSONEncoder(default=str).encode  # json.dumps would make a new encoder for every record
+
 
 class Emitter:
     """Appends records to ``path``. Only the process that opened it writes (forked loader workers inherit the object).
@@ -22,7 +24,7 @@ class Emitter:
         if os.getpid() != self._pid:
             return
         record = {"kind": kind, "t": time.perf_counter_ns(), **fields}
-        self._file.write(json.dumps(record, default=str) + "\n")
+        self._file.write(_encode(record) + "\n")
 
     def flush(self) -> None:
         if os.getpid() == self._pid:
