@@ -37,7 +37,7 @@ _ANALYSIS_ONLY = ("causes.py", "vocabulary.py")
 class Ask:
     """One command: ``sotprobe VERB program *options -- *arguments``, given in the clone's directory.
 
-    ``alone`` runs are made while no other run is: their times can be compared.
+    ``alone`` runs are made while no other run is: their times can be compared. ``attempt`` tells repetitions apart.
     """
 
     program: str
@@ -45,6 +45,7 @@ class Ask:
     arguments: tuple[str, ...] = ()
     verb: str = "compare"
     alone: bool = False
+    attempt: int = 0
 
     def __str__(self) -> str:
         words = [Path(self.program).stem if self.program.startswith("cases") else Path(self.program).parent.name]
