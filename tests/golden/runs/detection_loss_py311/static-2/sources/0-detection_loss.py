@@ -17,9 +17,14 @@ FACTS = {
     "steps": 24,
     "findings": [
         {"slug": "no-grad-block", "cause": "no-grad", "line": "no-grad-block", "severity": "warning", "count": 1.0},
-        # 64 anchors: the slice of the labels, one_hot and the set-item; plus what the other lines of the loop's body do
-        {"slug": "eager-loop", "cause": None, "line": "set-item-loop", "severity": "warning", "count": 192.0},
-        {"slug": "mode-divergent-path", "cause": None, "line": "static-branch", "severity": "warning"},
+        {
+            "slug": "eager-loop",
+            "line": "set-item-loop",
+            "severity": "warning",
+            "count": 192.0,
+            "evidence": "one_hot 64, set_value_with_tensor_ 64, slice 64",
+        },
+        {"slug": "mode-divergent-path", "line": "static-branch", "severity": "warning"},
     ],
     "parity": {"comparable": True, "outputs_equal": True},
 }

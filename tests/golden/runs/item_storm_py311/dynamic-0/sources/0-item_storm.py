@@ -25,6 +25,7 @@ FACTS = {
         {"paddle": ">=3.2", "recompiles": 7, "breaks": 1},
         {"paddle": "<3.2", "recompiles": 0, "breaks": 0},
     ],
+    "parity": {"comparable": True, "outputs_equal": True},
 }
 
 
