@@ -11,7 +11,7 @@ from sotprobe.capture.child.timeline import Timeline
 
 
 class SubgraphRuns:
-    """Wraps SOT's compiled subgraphs (``FallbackWrapper.__call__``, Paddle 3.0-3.3) as long as the program runs.
+    """Wraps the call of SOT's compiled subgraphs as long as the program runs.
 
     Between ``begin`` and ``end`` every run is a stay of its own on the timeline, and the runs that built a node for the
     backward pass are remembered in order.
@@ -42,9 +42,9 @@ class SubgraphRuns:
                 owner.__call__ = original
 
     def _install(self) -> None:
-        from sotprobe.paddle_compat.hooks.access import module
+        from sotprobe.paddle_compat.hooks.access import subgraph_class
 
-        owner = module("compile_cache").FallbackWrapper
+        owner = subgraph_class()
         original = owner.__call__
         runs = self
 

@@ -36,6 +36,11 @@ def static_function_class() -> type:
     return importlib.import_module("paddle.jit.dy2static.program_translator").StaticFunction
 
 
+def subgraph_class() -> type:
+    """The class whose instances run one compiled subgraph when called; ``SIR.name`` is its name."""
+    return module("compile_cache").FallbackWrapper
+
+
 def enable_to_static(enabled: bool) -> None:
     """Paddle's own switch: False makes every to_static callable run as if it were not decorated."""
     importlib.import_module("paddle").jit.enable_to_static(enabled)
