@@ -43,12 +43,6 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def made(request: pytest.FixtureRequest, runs: Runs) -> Made:
     """The run of a test that is parametrised with ``ask``, or with something that has one."""
-    value = request.getfixturevalue(request.param) if hasattr(request, "param") else _own_ask(request)
-    return runs.made(value)
-
-
-def _own_ask(request: pytest.FixtureRequest) -> Ask:
     values = request.node.callspec.params.values()
-    asks = [ask for value in values if isinstance(ask := getattr(value, "ask", value), Ask)]
-    (ask,) = asks
-    return ask
+    (ask,) = [ask for value in values if isinstance(ask := getattr(value, "ask", value), Ask)]
+    return runs.made(ask)
