@@ -8,10 +8,9 @@ import sys
 
 from sotprobe.capture.child.emit import Emitter
 from sotprobe.capture.child.job import Job, read_job
-from sotprobe.capture.child.refuse import Refused
+from sotprobe.capture.child.refuse import REFUSED, Refused
 from sotprobe.capture.child.stepplan import StepPlan
 
-REFUSED = 3
 STACKS_BEFORE_TIMEOUT_S = 2.0
 
 

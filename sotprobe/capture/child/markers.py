@@ -16,10 +16,10 @@ from sotprobe.capture.child.steps import Steps
 
 def register_skip_prefix() -> None:
     """Keep SOT from translating sotprobe's own frames (additive; core.eval_frame_skip_file_prefix, Paddle 2.6-3.3)."""
-    from paddle.framework import core
+    from sotprobe.paddle_compat.hooks.access import skip_files_below
 
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    core.eval_frame_skip_file_prefix((os.path.join(package, ""),))
+    skip_files_below(os.path.join(package, ""))
 
 
 def outside_sot(work: Callable[[], None]) -> None:
@@ -53,8 +53,9 @@ class StaticCalls:
         self.on_return: list[Callable[[tuple, dict, Any], None]] = []
 
     def install(self) -> None:
-        from paddle.jit.dy2static.program_translator import StaticFunction
+        from sotprobe.paddle_compat.hooks.access import static_function_class
 
+        StaticFunction = static_function_class()
         original = StaticFunction.__call__
         calls = self
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# The child's exit code when it refused the job.
+REFUSED = 3
+
 
 class Refused(Exception):
     """The program or an option cannot be used; ``hint`` says what to do, ``slug`` names it."""

@@ -12,14 +12,12 @@ from sotprobe.capture.child.emit import Emitter
 from sotprobe.capture.child.ending import record_error, user_site
 from sotprobe.capture.child.job import Job
 from sotprobe.capture.child.markers import OptimizerSteps, StaticCalls, mark_backward, register_skip_prefix
-from sotprobe.capture.child.refuse import Refused
+from sotprobe.capture.child.refuse import REFUSED, Refused
 from sotprobe.capture.child.script import run_script
 from sotprobe.capture.child.stepplan import StepPlan
 from sotprobe.capture.child.steps import StepLimit, Steps
 from sotprobe.capture.child.translations import TranslationCount
 from sotprobe.capture.child.userfiles import is_user_file
-
-REFUSED = 3
 
 
 class Session:
