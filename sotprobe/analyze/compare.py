@@ -7,7 +7,7 @@ from statistics import median
 
 from sotprobe.analyze.statistics import MIN_PAIRS, mean, middle, paired_ratio
 from sotprobe.model import ModeSummary, ParityVerdict, Ratio, Run, Step, Verdict
-from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING
+from sotprobe.model.run import DIAGNOSIS, DYNAMIC, LOG_ENDED, STATIC, TIMING
 
 NS_PER_MS = 1e6
 MIN_STEADY_STEPS = 3
@@ -19,7 +19,7 @@ NO_STEPS = (
 COMPILING_SHARE = 0.2
 
 # How a child ends when nothing went wrong.
-NORMAL_ENDS = frozenset({"returned", "system-exit", "step-limit"})
+NORMAL_ENDS = frozenset({"returned", "system-exit", "step-limit", LOG_ENDED})
 
 
 def failed(run: Run) -> bool:
@@ -109,8 +109,8 @@ def _counts(run: Run) -> dict[str, int]:
     compiled = [graph for graph in run.subgraphs if graph.statements and graph.dropped is None]
     return {
         "subgraphs": len(compiled),
-        "translations": sum(event.kind == "translate" for event in events),
-        "recompiles": sum(event.kind == "recompile" for event in events),
+        "translations": sum(event.count for event in events if event.kind == "translate"),
+        "recompiles": sum(event.count for event in events if event.kind == "recompile"),
         "breaks": len({event.site for event in events if event.kind == "break"}),
         "fallbacks": len({event.frame for event in events if event.kind == "fallback"}),
         "not_captured": len({event.frame for event in events if event.kind == "eager-frame" and event.outcome != "seen"}),

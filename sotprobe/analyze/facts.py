@@ -102,14 +102,21 @@ class Facts:
     def nothing_captured(self) -> bool:
         """True when a static run is known to have run no subgraph at all."""
         run = self.static
-        if run is None or not run.steps or run.environment.get("options", {}).get("full_graph"):
+        if run is None or not self.step_count or run.environment.get("options", {}).get("full_graph"):
             return False
         return not any(count for graph in self.compiled for _, count in graph.runs)
 
     @cached_property
     def last_step(self) -> int:
-        """Index of the static run's last step, -1 without steps."""
-        return self.static.steps[-1].index if self.static and self.static.steps else -1
+        """Index of the static run's last step, -1 without steps. A log has no steps: calls of its first frame stand for them."""
+        if self.static is None:
+            return -1
+        return self.static.steps[-1].index if self.static.steps else int(self.static.counts.get("log.calls", 0)) - 1
+
+    @cached_property
+    def step_count(self) -> int:
+        """How many steps the static run has, or calls of its first frame where only a log is known."""
+        return 0 if self.static is None else len(self.static.steps) or self.last_step + 1
 
     @cached_property
     def step_ns(self) -> float | None:

@@ -13,7 +13,7 @@ import click
 from sotprobe import __version__
 from sotprobe.errors import EXIT_FINE, EXIT_USAGE, SotprobeError
 
-_VERBS = ("compare", "record", "show")
+_VERBS = ("compare", "record", "show", "log")
 _EXIT_INTERRUPTED = 130
 _EXIT_PIPE = 141  # what a shell reports for SIGPIPE
 

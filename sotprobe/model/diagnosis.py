@@ -17,8 +17,9 @@ class Finding:
     """A rule's conclusion. ``slug`` names the rule, ``cause`` is a stable id of ``paddle_compat.causes``.
 
     ``cost_ns`` is nanoseconds per step, None when not measured; ``cost_note`` then says where it is counted instead, if it is.
-    ``count_per_step`` likewise. ``source_line`` is the text of
-    the site's line, for quoting.
+    ``count_per_step`` likewise. ``source_line`` is the text of the site's line, for quoting. ``ranks`` are the processes of a
+    distributed run whose logs show it, empty where there is only one. ``suspected`` marks what the source suggests and no
+    log or run has shown.
     """
 
     slug: str
@@ -33,6 +34,8 @@ class Finding:
     cost_note: str | None = None
     cost_share: float | None = None
     source_line: str | None = None
+    ranks: tuple[str, ...] = ()
+    suspected: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """``saved_in`` is the run directory everything was written to."""
+    """``saved_in`` is the run directory everything was written to; ``counts`` is what logs show, None without logs."""
 
     program: ProgramInfo
     environment: Mapping[str, object]
@@ -108,3 +111,4 @@ class Diagnosis:
     read_stats: Mapping[str, ReadStats] = field(default_factory=dict)
     notes: tuple[Evidence, ...] = ()
     saved_in: str | None = None
+    counts: Mapping[str, int] | None = None

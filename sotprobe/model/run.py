@@ -17,13 +17,17 @@ TIMING = "timing"
 DIAGNOSIS = "diagnosis"
 PARITY = "parity"
 
+# ProgramInfo.kind of what is only known from logs, and how such a run ends when the log does not say.
+LOG = "log"
+LOG_ENDED = "log-ended"
+
 # A frame that SOT sees: its definition site, and the chain of break lines that leads to it when it is a resume function.
 FrameKey = tuple[SourceSite, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class ProgramInfo:
-    """The user's program: ``path`` as given, ``kind`` is ``case`` or ``script``."""
+    """The user's program: ``path`` as given, ``kind`` is ``case``, ``script`` or ``log`` (``path`` is the log's then)."""
 
     path: str
     kind: str
@@ -84,7 +88,7 @@ class ExitStatus:
     """How the child ended.
 
     ``reason``: returned, system-exit, step-limit, error (Python exception), signal, timeout, no-start,
-    unknown (nothing says). ``code`` is the exit
+    log-ended (a log, with nothing wrong at its end), unknown (nothing says). ``code`` is the exit
     code, ``signal`` its name. For ``error`` the exception's type and message; ``site`` is the innermost user line, for an
     error in simulation that of the simulated stack. ``stacks`` is the text of every thread's Python stack at a timeout or
     a fatal signal.

@@ -13,6 +13,7 @@ import re
 _TRANSLATED = "#"
 _RESUME = re.compile(r"\$resume_\d+@")
 _SUFFIX = re.compile(r"_[0-9a-f]{5}$")
+_RESUME_NAME = re.compile(r"\$resume_\d+@[^\s)]+")
 
 
 def is_resume(name: str) -> bool:
@@ -38,3 +39,18 @@ def original_name(name: str) -> str:
     while prefix := _RESUME.match(rest):
         rest = rest[prefix.end() :]
     return _SUFFIX.sub("", rest)
+
+
+def resume_depth(name: str) -> int:
+    """How many graph breaks lie before a resume function; 0 for any other name."""
+    rest = name.removeprefix(_TRANSLATED)
+    depth = 0
+    while prefix := _RESUME.match(rest):
+        rest = rest[prefix.end() :]
+        depth += 1
+    return depth
+
+
+def resume_functions(text: str) -> list[str]:
+    """The resume functions named in a line of a code listing."""
+    return _RESUME_NAME.findall(text)

@@ -237,7 +237,7 @@ def readable(expression: str) -> str:
     text = re.sub(r"frame\.f_locals\['resume_\d+_stack_\d+'\]", "(value from the break)", text)
     text = re.sub(r"frame\.f_(?:locals|globals)\['(\w+)'\]", r"\1", text)
     text = re.sub(r"id\(type\(.+?\)\) == \d+ and ", "", text)
-    return re.sub(r"\((\w+)\)(?=[.\[])", r"\1", text)
+    return re.sub(r"(?<!\w)\((\w+)\)(?=[.\[])", r"\1", text)
 
 
 MOST_GUARDS = 4

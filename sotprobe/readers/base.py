@@ -18,8 +18,8 @@ class LineCounter:
         self._malformed = 0
         self._samples: list[str] = []
 
-    def matched(self) -> None:
-        self._matched += 1
+    def matched(self, count: int = 1) -> None:
+        self._matched += count
 
     def ignored(self) -> None:
         """A line that is known to say nothing: blank, or cut off by a kill."""

@@ -23,7 +23,7 @@ def program_stack(text: str, program: str) -> list[Frame]:
     for frames in reversed(list(_threads(text))):
         inside = [position for position, frame in enumerate(frames) if frame[0] == program]
         if inside:
-            return [frame for frame in reversed(frames[: inside[-1] + 1]) if _is_program(frame[0])]
+            return [frame for frame in reversed(frames[: inside[-1] + 1]) if is_program(frame[0])]
     return []
 
 
@@ -33,5 +33,6 @@ def _threads(text: str) -> Iterator[list[Frame]]:
         yield [(m["path"], int(m["line"]), m["function"]) for m in _FRAME.finditer(text, start, end)]
 
 
-def _is_program(path: str) -> bool:
+def is_program(path: str) -> bool:
+    """Whether a file is the user's own: no library, and a file at all."""
     return not path.startswith("<") and not any(part in path for part in _LIBRARY)

@@ -27,6 +27,7 @@ from sotprobe.model import (
 )
 from sotprobe.model.codec import FORMAT_VERSION
 from sotprobe.model.run import STATIC
+from sotprobe.model.site import EXACT
 
 NS_PER_MS = 1e6
 
@@ -80,6 +81,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "read_stats": {name: _stats_to_dict(stats) for name, stats in diagnosis.read_stats.items()},
         "notes": [_evidence_to_dict(note) for note in diagnosis.notes],
         "saved_in": diagnosis.saved_in,
+        "counts": None if diagnosis.counts is None else dict(diagnosis.counts),
     }
     non_finite: dict[str, str] = {}
     finite = _only_finite(data, "", non_finite)
@@ -118,6 +120,7 @@ def _diagnosis_from_dict(data: Mapping[str, Any]) -> Diagnosis:
         read_stats={name: _stats_from_dict(stats) for name, stats in data["read_stats"].items()},
         notes=tuple(_evidence_from_dict(note) for note in data.get("notes", ())),
         saved_in=data.get("saved_in"),
+        counts=data.get("counts"),
     )
 
 
@@ -164,6 +167,8 @@ def _finding_to_dict(finding: Finding) -> dict[str, Any]:
         "cost_share": finding.cost_share,
         "advice": finding.advice,
         "evidence": [_evidence_to_dict(evidence) for evidence in finding.evidence],
+        "ranks": list(finding.ranks),
+        "suspected": finding.suspected,
     }
 
 
@@ -182,6 +187,8 @@ def _finding_from_dict(data: Mapping[str, Any]) -> Finding:
         cost_note=data.get("cost_note"),
         cost_share=data["cost_share"],
         source_line=data.get("source_line"),
+        ranks=tuple(data.get("ranks", ())),
+        suspected=data.get("suspected", False),
     )
 
 
@@ -200,11 +207,11 @@ def _exit_from_dict(data: Mapping[str, Any]) -> ExitStatus:
 
 
 def _site_to_dict(site: SourceSite | None) -> dict[str, Any] | None:
-    return None if site is None else _pick(site, ("path", "line", "function"))
+    return None if site is None else _pick(site, ("path", "line", "function", "precision"))
 
 
 def _site_from_dict(data: Mapping[str, Any] | None) -> SourceSite | None:
-    return None if data is None else SourceSite(data["path"], data["line"], data["function"])
+    return None if data is None else SourceSite(data["path"], data["line"], data["function"], data.get("precision", EXACT))
 
 
 def _evidence_to_dict(evidence: Evidence) -> dict[str, Any]:

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sotprobe.model import Evidence, ExitStatus, Finding, ModeSummary, ParityVerdict, Ratio, SourceSite
 from sotprobe.model.diagnosis import SEVERITIES
+from sotprobe.model.run import LOG_ENDED
+from sotprobe.model.site import FUNCTION, NEAR
 from sotprobe.report.json import NS_PER_MS
 from sotprobe.report.text import NOT_MEASURED, count, figure, one_line, percent, plural, visible
 
 NOTHING_LOST = "nothing lost against the dynamic mode"
 # An empty cell of the table of figures.
 MISSING = "-"
-NORMAL_ENDS = frozenset(("returned", "step-limit"))
+NORMAL_ENDS = frozenset(("returned", "step-limit", LOG_ENDED))
 
 
 def versions(environment: Mapping[str, object]) -> str:
@@ -120,8 +122,11 @@ def source(evidence: Evidence) -> str:
     return f"{visible(evidence.reader)}, {visible(evidence.file)}{line}"
 
 
+_PRECISION = {NEAR: ", a few lines off", FUNCTION: ", which of its lines is not known"}
+
+
 def place(site: SourceSite) -> str:
-    return f"{visible(site.path)}:{site.line} in {visible(site.function)}"
+    return f"{visible(site.path)}:{site.line} in {visible(site.function)}{_PRECISION.get(site.precision, '')}"
 
 
 def parity_outcome(parity: ParityVerdict | None) -> str:

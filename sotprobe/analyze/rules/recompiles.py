@@ -45,7 +45,7 @@ def recompile(facts: Facts) -> Iterator[Draft]:
         evidence = [_summary(events, goes_on, filled), *evidence_of(events, 3), *_breaks_at(facts, cause, site)]
         if severity == WARNING and facts.mean_step_ns:
             evidence.append(Evidence("steps", f"with its recompiles a step took {facts.mean_step_ns / 1e6:.1f} ms on average"))
-        steps = len(facts.static.steps) if facts.static else 0
+        steps = facts.step_count
         finding = make(
             facts, "recompile", severity, title, site, [*evidence, *_library(facts, frame)], cause=cause,
             advice=_advice(facts, cause, frame), count_per_step=len(events) / steps if steps else None,
@@ -128,11 +128,12 @@ def _breaks_at(facts: Facts, cause: str, site: SourceSite | None) -> list[Eviden
 
 
 def _summary(events: list[Event], goes_on: bool, filled: bool) -> Evidence:
-    spent = sum(event.duration_ns or 0 for event in events) / 1e6
+    durations = [event.duration_ns for event in events if event.duration_ns is not None]
+    spent = f", {sum(durations) / 1e6:.0f} ms in total" if durations else ""
     steps = sorted({event.step for event in events if event.step is not None})
     where = f" in steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f" in step {steps[0]}" if steps else ""
     end = "until the cache was full" if filled else "and goes on" if goes_on else "and stays compiled since"
-    return Evidence("hooks", f"{plural(len(events), 'recompile')}{where}, {spent:.0f} ms in total, {end}")
+    return Evidence("hooks", f"{plural(len(events), 'recompile')}{where}{spent}, {end}")
 
 
 def _per_step(events: list[Event], steps: int) -> float | None:

@@ -1,0 +1,165 @@
+"""What SOT prints at SOT_LOG_LEVEL 0 to 3: frames, the cache, subgraphs, breaks and fallbacks.
+
+Read in ``paddle/jit/sot`` of 2.6.2, 3.0.0, 3.2.2 and 3.3.1 and seen in real logs of them. Levels 4 and 5 and the listings of
+level 3 are in ``listings``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sotprobe.paddle_compat.log_lines.phrase import Phrase
+
+CODE = r'<code object (?P<name>.+?) at (?P<address>0x[0-9a-f]+), file "(?P<path>.*?)", line (?P<line>\d+)>'
+_CODE = re.compile(CODE)
+
+
+def _cache(text: str) -> tuple[str, ...]:
+    """2.6 writes a colon behind ``[Cache]``, 3.0 in some lines, 3.2 and 3.3 never."""
+    return (f"[Cache] {text}", f"[Cache]: {text}")
+
+
+SOT: tuple[Phrase, ...] = (
+    # --- frames and the cache
+    # Every call of every frame that reaches SOT, hit or miss: not a compilation.
+    Phrase("frame-entry", ("[eval_frame_callback] start to translate: ",), _CODE),
+    Phrase("first-call", _cache("Firstly call "), _CODE),
+    Phrase("cache-hit", _cache("Cache hit, Guard is")),
+    Phrase("cache-miss", _cache("Cache miss, Guard is")),
+    Phrase("guard", ("lambda frame:",), re.compile(r" ?(?P<guard>.*)", re.DOTALL)),
+    Phrase("guard", ("def built_guard_fn(frame):",), versions="2.6"),
+    Phrase("guard-body", ("    _sot_tmp_", "    return _sot_tmp_"), body=True, versions="2.6"),
+    Phrase("missed-at", _cache("missed at "), re.compile(r"(?P<guard>.*)", re.DOTALL)),
+    Phrase("all-missed", _cache("all guards missed")),
+    Phrase("guard-error", _cache("Guard function error: "), re.compile(r"(?P<message>.*)")),
+    Phrase("guard-is", _cache("Guard is")),
+    Phrase(
+        "guard-error-at",
+        _cache("Error occurred when checking guard "),
+        re.compile(r"(?P<guard>.*?): (?P<message>[^:]*)$", re.DOTALL),
+    ),
+    Phrase("flaky-guard", _cache("missed guard not found.")),
+    Phrase("cache-full", _cache("Exceed max cache size, skip it")),
+    Phrase("compile-limit", _cache("Exceed max compile time per code, skip it"), versions="3.2+"),
+    Phrase("total-limit", _cache("Exceed max compile time total, skip it"), versions="3.2+"),
+    Phrase("fastpath", _cache("The CACHE_HIT_FASTPATH_THRESHOLD has been reached"), versions="3.2+"),
+    Phrase("global-object", _cache("meet global object")),
+    Phrase(
+        "time-spent",
+        ("[SOT] Current compile time total is ",),
+        re.compile(r"(?P<spent>[\d.e+-]+), exceed max compile time total (?P<limit>[\d.e+-]+)"),
+        level=0,
+        versions="3.2+",
+    ),
+    Phrase("export", ("[SOT] Export SIR_",), re.compile(r"(?P<id>\d+) (?P<outcome>Success|Failed)"), level=0, versions="3.0+"),
+    # --- subgraphs
+    Phrase("built", ("start subgraph compile and execution.",)),
+    Phrase("run", ("[FallbackWrapper] start run SIR:",)),
+    Phrase(
+        "sir-head",
+        ("StatementIR: ", " StatementIR: ", "StatmentIR: ", " StatmentIR: "),
+        re.compile(r"(?P<name>SIR_\d+)"),
+    ),
+    Phrase(
+        "sir-body",
+        (
+            "  inputs: [", "  params: [", "  outputs: [", "  statements:", "    api        || ", "    method     || ",
+            "    layer      || ", "    AST        || ", "    call       || ",
+        ),
+        body=True,
+    ), 
+    # --- fallbacks: the traceback follows
+    Phrase("fallback", ("Unsupported Frame is ", "Unsupport Frame is "), re.compile(CODE + r", error message is:")),
+    # Whatever Paddle caught says no more than this (3.2+).
+    Phrase("fallback-note", ("Note: This fallback may be triggered by user code",), level=1, versions="3.2+"),
+    Phrase("skip-notice", ("Found code object ",), re.compile(r"(?P<name>\S+), skip it"), versions="2.6"),
+    # --- breaks
+    Phrase("break-call", ("[BreakGraph] call function Break graph:",), re.compile(r" ?(?P<reason>.*)"), level=3),
+    Phrase(
+        "break-if",
+        ("[BreakGraph] break graph for if jump tensor", "[BreakGraph] jump break graph, because if tensor"),
+        level=3,
+    ),
+    Phrase(
+        "break-for",
+        ("[BreakGraph] FOR_ITER sim for loop failed for:", "[FOR_ITER] sim for loop failed for:"),
+        re.compile(r" ?(?P<reason>.*)"),
+        level=3,
+    ),
+    # --- what is being simulated
+    Phrase("simulate", ("[EXECUTOR RUN] Start execute opcode: ",), _CODE, level=3),
+    Phrase("simulated", ("[EXECUTOR RUN] End execute opcode: ",), _CODE, level=3),
+    Phrase("new-code", ("[eval_frame_callback] NewCode: ", "[transform] NewCode: "), re.compile(r"(?P<name>.*)"), level=3),
+    Phrase(
+        "same-code",
+        ("[eval_frame_callback] NewCode (same as origin code): ", "[transform] NewCode (same as origin code): "),
+        re.compile(r"(?P<name>.*)"),
+        level=3,
+    ),
+    Phrase("origin-code", ("[eval_frame_callback] OriginCode: ", "[transform] OriginCode: "), re.compile(r"(?P<name>.*)"), level=3),
+    # --- dynamic dimensions
+    Phrase("dynamic-axes", ("Start analyse dynamic axes for ",), re.compile(r"(?P<expression>.*?) in " + CODE), level=1),
+    Phrase(
+        "dynamic-tensor",
+        ("  -> Tensor ",),
+        re.compile(r"(?P<expression>.*) with dynamic axes \[(?P<axes>[\d, ]*)\]"),
+        level=1,
+    ),
+    # --- 2.6: steps and a box of counts
+    Phrase("step", ("[Cost Model] ",), versions="2.6"),
+    Phrase("box", ("---------------- PaddleSOT graph info ----------------",), level=1, versions="2.6"),
+    Phrase("box", ("SubgraphNum: ", "OpNum: "), re.compile(r"(?P<number>\d+)"), level=1, versions="2.6"),
+)
+
+# [Translate Executor 1] (line  27) PRECALL      2, stack is [...]; before 3.2: [Translate InlineFn]: (line  27) ...
+OPCODE_HEAD = "[Translate "
+OUTERMOST_HEAD = "[Translate Executor"
+_OPCODE = re.compile(r"\[Translate \w+ ?(?P<depth>\d+)?\]:? ?\(line +(?P<line>\d+)\) (?P<opcode>\w+)")
+
+# A message below [BreakGraph] goes on in lines that are indented by this much.
+REASON_INDENT = "    "
+_INLINE_26 = re.compile(r"^\(+(?P<reason>.*?)\)+ raised while inline call")
+_CAUSED_BY = re.compile(r'^\s*File ".*", line \d+, in .* encountered breakgraph error caused by\s*$')
+
+# Lines that begin like this are SOT's; without a phrase they are of a version this sotprobe does not know.
+FAMILIES = (
+    "[SOT]", "[Cache]", "[BreakGraph]", "[eval_frame_callback]", "[transform]", "[FallbackWrapper]", "[EXECUTOR RUN]",
+    "[Guard]", "[FasterGuard]", "[CompileCache]", "[Resumed Function]", "[Generator]", "[Cost Model]", "[FOR_ITER]",
+    "[INLINE CALL]", "[StatementIR", "start subgraph", "Unsupported Frame", "Unsupport Frame", "StatementIR", "StatmentIR",
+)
+
+# Long enough to be no accident in somebody's text: a line that a print without a newline ended up in front of.
+EMBEDDED = re.compile(
+    r"\[eval_frame_callback\] start to translate: <code|\[Cache\]:? (?:Firstly|Cache|missed|all guards|Exceed)|"
+    r"\[FallbackWrapper\] start run SIR|start subgraph compile and execution\.|Unsupport(?:ed)? Frame is <code|"
+    r"\[BreakGraph\] |\[Translate (?:Executor|InlineFn) "
+)
+
+
+def opcode_of(line: str) -> tuple[int | None, int, str] | None:
+    """(inline depth, line, opcode) of a line of the simulation; before 3.2 the depth is not told.
+
+    The line is wrong in resume functions on Python 3.11+.
+    """
+    found = _OPCODE.match(line)
+    if found is None:
+        return None
+    return (int(found["depth"]) if found["depth"] else None, int(found["line"]), found["opcode"])
+
+
+def root_reason(lines: list[str]) -> str:
+    """The innermost reason of a break: what is left without the inlined calls it came up through."""
+    said = [line.strip() for line in lines if line.strip() and not _CAUSED_BY.match(line)]
+    text = said[-1] if said else ""
+    inlined = _INLINE_26.match(text)
+    return inlined["reason"] if inlined else text
+
+
+def is_true_guard(guard: str) -> bool:
+    """Whether a cached entry has no guard: it stands for a frame that was given up, not for a subgraph."""
+    return guard.strip() == "True"
+
+
+def is_statement(line: str) -> bool:
+    """Whether a line of a subgraph is one of its statements."""
+    return " || " in line

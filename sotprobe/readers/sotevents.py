@@ -1,0 +1,156 @@
+"""What SOT's lines tell, as events: the same one in every step is one event with a count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sotprobe.model import Event, Evidence, Guard, SourceSite
+from sotprobe.paddle_compat import vocabulary
+from sotprobe.paddle_compat.log_lines.sot import root_reason
+from sotprobe.readers.sotframes import Frame
+from sotprobe.readers.stacks import is_program
+from sotprobe.readers.tracebacks import Raised
+
+# Of one frame; a full cache ends them at 20, but resume functions are made anew each time.
+MOST_RECOMPILES = 64
+CAPTURED = "SotCapturedException"
+
+SourceLine = Callable[[str, int], str | None]
+
+
+class EventFolder:
+    def __init__(self, source_line: SourceLine) -> None:
+        self._source_line = source_line
+        self._events: dict[tuple, Event] = {}
+        self._uncommitted: list[tuple] = []
+        self.frames_that_broke: set[SourceSite] = set()
+
+    def events(self) -> list[Event]:
+        return sorted(self._events.values(), key=lambda event: event.order)
+
+    def entered(self) -> None:
+        """A new frame: the breaks of the one before are there to stay."""
+        self._uncommitted.clear()
+
+    def recompile(self, frame: Frame, missed: Sequence[str], step: int, evidence: Evidence) -> None:
+        if frame.recompiles > MOST_RECOMPILES:
+            return
+        guards = tuple(Guard(expression, None, None) for expression in missed)
+        event = Event(
+            kind="recompile",
+            order=evidence.line or 0,
+            step=step,
+            site=None,
+            frame=frame.site,
+            cause=vocabulary.classify_guards(guards),
+            guards=guards,
+            break_lines=frame.break_lines,
+            evidence=(replace(evidence, text=vocabulary.describe_guards(guards)),),
+        )
+        self._events["recompile", frame.key, frame.recompiles] = event
+
+    def not_recompiled(self, frame: Frame) -> None:
+        """The last recompile of a frame did not take place: a limit came first."""
+        self._events.pop(("recompile", frame.key, frame.recompiles), None)
+
+    def given_up(self, kind: str, frame: Frame, step: int, evidence: Evidence) -> None:
+        cause = "cache-full" if kind == "cache-full" else "compile-time"
+        event = Event(kind, evidence.line or 0, step, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=(evidence,))
+        self._fold((kind, frame.key), event)
+
+    def fallback(self, frame: Frame, chain: Sequence[Raised], where: Sequence[SourceSite], step: int, evidence: Evidence) -> None:
+        """``chain`` is the traceback SOT printed: its first exception is the cause, its last what the cause ended in."""
+        self._uncommit()
+        said = [raised for raised in chain if raised.type]
+        first, last = (said[0], said[-1]) if said else (Raised(), Raised())
+        message = root_reason(first.message)
+        site = _innermost(where) or frame.site
+        text = vocabulary.describe(None, message)
+        if last is not first and last.text != first.text:
+            text = f"{text}; then: {vocabulary.first_line(last.text)}"
+        event = Event(
+            kind="fallback",
+            order=evidence.line or 0,
+            step=step,
+            site=site,
+            frame=frame.site,
+            cause=vocabulary.classify_fallback(None, message, last.name, last.text, self._line(site)),
+            message=message,
+            stack=tuple(where),
+            break_lines=frame.break_lines,
+            evidence=(replace(evidence, text=text),),
+        )
+        self._fold(("fallback", frame.key, message), event)
+
+    def captured_exception(
+        self, frame: Frame | None, text: str, where: Sequence[SourceSite], step: int, evidence: Evidence
+    ) -> None:
+        """The note that names neither a frame nor a reason: it is about the frame entered last, when frames are logged."""
+        self._uncommit()
+        site = _innermost(where) or (frame.site if frame else None)
+        event = Event(
+            kind="fallback",
+            order=evidence.line or 0,
+            step=step,
+            site=site,
+            frame=frame.site if frame else None,
+            cause=vocabulary.classify_fallback(None, text, CAPTURED, "", self._line(site)),
+            message=text,
+            stack=tuple(where),
+            break_lines=frame.break_lines if frame else (),
+            evidence=(evidence,),
+        )
+        self._fold(("captured", frame.key if frame else None), event)
+
+    def broke(
+        self,
+        frame: Frame,
+        how: str,
+        reason: str,
+        opcode: str | None,
+        where: Sequence[SourceSite],
+        step: int,
+        evidence: Evidence,
+    ) -> None:
+        """A break of level 3. Inlined and on its own, a function breaks twice at one place: that is one event."""
+        site = _innermost(where) or frame.site
+        message = reason or evidence.text
+        event = Event(
+            kind="break",
+            order=evidence.line or 0,
+            step=step,
+            site=site,
+            frame=frame.site,
+            cause=vocabulary.classify_break(None, message, opcode, how, self._line(site)),
+            message=message,
+            stack=tuple(where),
+            break_lines=frame.break_lines,
+            evidence=(replace(evidence, text=vocabulary.describe(None, message)),),
+        )
+        self._uncommitted.append(self._fold(("break", site, message, frame.site), event))
+
+    def _fold(self, key: tuple, event: Event) -> tuple:
+        known = self._events.get(key)
+        self._events[key] = event if known is None else replace(known, count=known.count + 1)
+        if event.kind == "break" and event.frame is not None:
+            self.frames_that_broke.add(event.frame)
+        return key
+
+    def _uncommit(self) -> None:
+        """The frame was given up: its breaks of this translation split nothing."""
+        for key in self._uncommitted:
+            event = self._events[key]
+            if event.count > 1:
+                self._events[key] = replace(event, count=event.count - 1)
+            else:
+                del self._events[key]
+        self._uncommitted.clear()
+
+    def _line(self, site: SourceSite | None) -> str | None:
+        return self._source_line(site.path, site.line) if site is not None and site.precision == "line" else None
+
+
+def _innermost(where: Sequence[SourceSite]) -> SourceSite | None:
+    """The innermost line that is the user's, not a library's."""
+    return next((site for site in reversed(where) if is_program(site.path)), None)

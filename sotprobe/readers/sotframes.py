@@ -1,0 +1,80 @@
+"""The frames that SOT names in a log, folded: every resume function belongs to the function that the user wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sotprobe.model import SourceSite
+from sotprobe.model.run import FrameKey
+from sotprobe.model.site import FUNCTION
+from sotprobe.paddle_compat.names import original_name, resume_depth
+
+# A line of a chain of breaks that the log does not tell.
+UNKNOWN_LINE = 0
+
+
+@dataclass
+class Frame:
+    """A function or, at ``depth`` > 0, what is left of it behind that many breaks. ``site`` is the definition's line.
+
+    ``break_lines`` are the lines of those breaks, ``broke_at`` that of the last break in this frame itself; ``UNKNOWN_LINE``
+    where the log does not tell. Counts are of lines.
+    """
+
+    site: SourceSite
+    depth: int
+    first_line: int
+    break_lines: tuple[int, ...] = ()
+    broke_at: int | None = None
+    entries: int = 0
+    hits: int = 0
+    fallback_hits: int = 0
+    translations: int = 0
+    recompiles: int = 0
+    names: set[str] = field(default_factory=set)
+
+    @property
+    def key(self) -> FrameKey:
+        return (self.site, self.break_lines)
+
+
+class FrameTable:
+    """Looks frames up by what a log line says of a code object."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, Frame] = {}
+        self._by_identity: dict[tuple[SourceSite, int, tuple[int, ...]], Frame] = {}
+        self._broke_at: dict[str, tuple[int, ...]] = {}
+
+    def __iter__(self):
+        return iter(self._by_identity.values())
+
+    def get(self, values, line: int) -> Frame:
+        """The frame of a code object (``name``, ``address``, ``path``, ``line``), made when it is new at this log line."""
+        text = values["name"] + values["address"] + values["path"]
+        frame = self._by_text.get(text)
+        if frame is None:
+            if len(self._by_text) > 100_000:  # code objects made anew in every step
+                self._by_text.clear()
+            frame = self._by_text[text] = self._new(values, line)
+        return frame
+
+    def _new(self, values, line: int) -> Frame:
+        name = values["name"]
+        site = SourceSite(values["path"], int(values["line"]), original_name(name), FUNCTION)
+        depth = resume_depth(name)
+        chain = self._chain(name, depth)
+        frame = self._by_identity.setdefault((site, depth, chain), Frame(site, depth, line, chain))
+        if len(frame.names) < 1000:
+            frame.names.add(name)
+        return frame
+
+    def _chain(self, name: str, depth: int) -> tuple[int, ...]:
+        """The break lines that lead to a resume function: those of the code it was made for, and where that broke."""
+        known = self._broke_at.get(name)
+        return known if known is not None else (UNKNOWN_LINE,) * depth
+
+    def made_for(self, resume_names: list[str], parent: Frame, line: int) -> None:
+        """Remember that ``parent`` broke at ``line`` and goes on in these resume functions."""
+        for name in resume_names:
+            self._broke_at[name] = (*parent.break_lines, line)

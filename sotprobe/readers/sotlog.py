@@ -1,0 +1,324 @@
+"""SOT's own lines (SOT_LOG_LEVEL 0 to 3): what every line is, and one process's story told by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sotprobe.model import Event, Evidence, SourceSite
+from sotprobe.model.site import EXACT, FUNCTION, NEAR
+from sotprobe.paddle_compat import vocabulary
+from sotprobe.paddle_compat.log_lines import sot
+from sotprobe.paddle_compat.log_lines.phrase import Phrase, by_head, parse
+from sotprobe.paddle_compat.names import resume_functions
+from sotprobe.readers.grammar import MALFORMED, Block, Token
+from sotprobe.readers.parts import Origin, Parts
+from sotprobe.readers.sotblocks import FallbackBlock, ReasonBlock
+from sotprobe.readers.sotevents import EventFolder
+from sotprobe.readers.sotframes import Frame, FrameTable
+from sotprobe.readers.sotlisting import ExactLines, ListingBlock
+from sotprobe.readers.sotsimulation import Simulation
+from sotprobe.readers.sotsubgraphs import SubgraphTable
+from sotprobe.readers.tracebacks import Raised
+
+NAME = "sotlog"
+
+
+class SotGrammar:
+    name = NAME
+    aside = False
+
+    def __init__(self) -> None:
+        self._phrases: Mapping[str, Phrase] = by_head(sot.SOT)
+        self.heads = (*self._phrases, sot.OPCODE_HEAD)
+
+    def token(self, head: str, text: str) -> Token:
+        if head == sot.OPCODE_HEAD:  # most lines of level 3, each different: read only when something happens there
+            return Token(NAME, "opcode", text, keep=False)
+        phrase = self._phrases[head]
+        values = parse(phrase, head, text)
+        if values is None:
+            return Token(NAME, MALFORMED, text, keep=False)
+        return Token(NAME, phrase.kind, text, values, quick=phrase.body)
+
+    def loose(self, text: str) -> Token | None:
+        return None
+
+    def state(self, origin: Origin) -> SotState:
+        return SotState(origin)
+
+
+class SotState:
+    """Follows one process. ``_current`` is the frame that was entered last: lines that name no frame are about it."""
+
+    def __init__(self, origin: Origin):
+        self._file = origin.file
+        self._frames = FrameTable()
+        self._subgraphs = SubgraphTable(NAME)
+        self._simulation = Simulation()
+        self._exact = ExactLines()
+        self._events = EventFolder(origin.source_line)
+        self._counts: dict[str, int] = {}
+        self._level: int | None = None
+        self._current: Frame | None = None
+        self._root: Frame | None = None
+        self._pending: str | None = None  # what the next guard line is about: hit or miss
+        self._missed: list[str] = []
+        self._translating = False  # the current frame, since it was entered
+        self._recompiling = False
+        self._handlers = {
+            "frame-entry": self._entry,
+            "first-call": self._first_call,
+            "cache-hit": self._hit,
+            "cache-miss": self._miss,
+            "guard": self._guard,
+            "missed-at": self._missed_at,
+            "guard-error-at": self._missed_at,
+            "all-missed": self._all_missed,
+            "cache-full": self._cache_full,
+            "compile-limit": self._compile_limit,
+            "total-limit": self._compile_limit,
+            "built": self._built,
+            "run": self._run,
+            "sir-head": self._sir_head,
+            "fallback": self._fallback,
+            "fallback-note": self._fallback_note,
+            "break-call": self._break_call,
+            "break-if": self._break_if,
+            "break-for": self._break_for,
+            "simulate": self._simulate,
+            "simulated": self._simulated,
+            "opcode": self._opcode,
+            "origin-code": self._origin_code,
+            "new-code": self._new_code,
+        }
+        self._levels = {phrase.kind: phrase.level for phrase in sot.SOT}
+
+    def feed(self, token: Token, line: int) -> Block | None:
+        kind = token.kind
+        handler = self._handlers.get(kind)
+        block = handler(token, line) if handler is not None else None
+        level = self._levels.get(kind, 3)
+        if self._level is None or level > self._level:
+            self._level = level
+        return block
+
+    def _count(self, name: str) -> None:
+        self._counts[name] = self._counts.get(name, 0) + 1
+
+    # --- frames and the cache
+
+    def _entry(self, token: Token, line: int) -> None:
+        frame = self._current = self._frames.get(token.values, line)
+        frame.entries += 1
+        self._count("frames_entered")
+        if self._root is None and not frame.depth:
+            self._root = frame
+        self._pending = None
+        self._missed = []
+        self._translating = self._recompiling = False
+        self._simulation.clear()
+        self._events.entered()
+
+    @property
+    def _step(self) -> int:
+        """How often the first frame of the log was entered before: the nearest a log has to a step."""
+        return self._root.entries - 1 if self._root else -1
+
+    def _first_call(self, token: Token, line: int) -> None:
+        frame = self._current = self._frames.get(token.values, line)
+        self._translated(frame)
+
+    def _translated(self, frame: Frame) -> None:
+        frame.translations += 1
+        self._translating = True
+        self._count("translations")
+        self._subgraphs.translating(frame)
+
+    def _hit(self, token: Token, line: int) -> None:
+        self._pending = "hit"
+
+    def _miss(self, token: Token, line: int) -> None:
+        """One entry's guard failed; the lookup may still hit the next."""
+        self._pending = "miss"
+
+    def _guard(self, token: Token, line: int) -> None:
+        if self._pending == "hit":
+            given_up = sot.is_true_guard(token.values.get("guard", ""))
+            self._count("cached_fallback_hits" if given_up else "cache_hits")
+            if self._current is not None:
+                if given_up:
+                    self._current.fallback_hits += 1
+                else:
+                    self._current.hits += 1
+        self._pending = None
+
+    def _missed_at(self, token: Token, line: int) -> None:
+        self._missed.append(token.values["guard"])
+
+    def _all_missed(self, token: Token, line: int) -> None:
+        self._count("cache_misses")
+        self._count("recompiles")
+        if self._current is not None:
+            self._current.recompiles += 1
+            self._events.recompile(self._current, self._missed, self._step, self._evidence(token.text, line))
+            self._translated(self._current)
+            self._recompiling = True
+        self._missed = []
+
+    def _cache_full(self, token: Token, line: int) -> None:
+        self._count("cache_exceeded")
+        self._given_up("cache-full", token, line)
+
+    def _compile_limit(self, token: Token, line: int) -> None:
+        """Said after a lookup that missed: nothing is translated then."""
+        frame = self._current
+        if frame is not None and self._translating:
+            self._translating = False
+            frame.translations -= 1
+            self._counts["translations"] -= 1
+            if self._recompiling:
+                self._events.not_recompiled(frame)
+                frame.recompiles -= 1
+                self._counts["recompiles"] -= 1
+        self._given_up("compile-limit", token, line)
+
+    def _given_up(self, kind: str, token: Token, line: int) -> None:
+        if self._current is not None:
+            self._events.given_up(kind, self._current, self._step, self._evidence(token.text, line))
+
+    # --- subgraphs
+
+    def _built(self, token: Token, line: int) -> None:
+        self._count("subgraphs_built")
+        self._subgraphs.built(self._current, self._step, line)
+
+    def _run(self, token: Token, line: int) -> None:
+        self._count("subgraph_runs")
+        self._subgraphs.run()
+
+    def _sir_head(self, token: Token, line: int) -> Block | None:
+        return self._subgraphs.named(token.values["name"])
+
+    # --- fallbacks and breaks
+
+    def _fallback(self, token: Token, line: int) -> Block:
+        frame = self._frames.get(token.values, line)
+        self._count("fallbacks")
+        where = self._simulation.where(self._line_of)
+        evidence = self._evidence(token.text, line)
+
+        def done(chain: list[Raised]) -> None:
+            self._events.fallback(frame, chain, where, self._step, evidence)
+            self._subgraphs.given_up(frame)
+
+        self._simulation.clear()
+        return FallbackBlock(NAME, done)
+
+    def _fallback_note(self, token: Token, line: int) -> None:
+        where = self._simulation.where(self._line_of)
+        frame = self._current
+        self._events.captured_exception(frame, token.text, where, self._step, self._evidence(token.text, line))
+        if frame is not None:
+            self._subgraphs.given_up(frame)
+
+    def _break_call(self, token: Token, line: int) -> Block:
+        return self._break("call", token, line)
+
+    def _break_if(self, token: Token, line: int) -> Block | None:
+        return self._break("if", token, line)
+
+    def _break_for(self, token: Token, line: int) -> Block:
+        return self._break("for", token, line)
+
+    def _break(self, how: str, token: Token, line: int) -> Block:
+        frame = self._current
+        where = self._simulation.where(self._line_of)
+        opcode = self._simulation.opcode
+        evidence = self._evidence(token.text, line)
+
+        def done(reason: str) -> None:
+            if frame is not None:
+                frame.broke_at = where[0].line if where else None
+                self._events.broke(frame, how, reason, opcode, where, self._step, evidence)
+
+        return ReasonBlock(NAME, token.values.get("reason", ""), done)
+
+    # --- what is being simulated (level 3)
+
+    def _simulate(self, token: Token, line: int) -> None:
+        self._simulation.begin(token.values)
+
+    def _simulated(self, token: Token, line: int) -> None:
+        self._simulation.end(token.values)
+
+    def _opcode(self, token: Token, line: int) -> None:
+        self._simulation.at(token.text)
+
+    def _origin_code(self, token: Token, line: int) -> Block:
+        name = token.values["name"].strip()
+        return ListingBlock(NAME, lambda instructions, texts: self._exact.add(name, instructions))
+
+    def _new_code(self, token: Token, line: int) -> Block:
+        frame = self._current
+
+        def done(instructions: list, texts: list[str]) -> None:
+            if frame is not None and frame.broke_at is not None:
+                names = [name for text in texts for name in resume_functions(text)]
+                self._frames.made_for(names, frame, frame.broke_at)
+
+        return ListingBlock(NAME, done)
+
+    def _line_of(self, name: str, site: SourceSite, opcode: str) -> SourceSite:
+        """A place in a resume function with the line it really stands on, or marked as near."""
+        exact = self._exact.exact(name, site.function, opcode, site.line)
+        if exact is not None:
+            return SourceSite(site.path, exact, site.function, EXACT)
+        return SourceSite(site.path, site.line, site.function, NEAR)
+
+    def _evidence(self, text: str, line: int) -> Evidence:
+        return Evidence(NAME, vocabulary.first_line(text)[:300], self._file, line)
+
+    # --- the end
+
+    def finish(self, parts: Parts) -> None:
+        parts.level = self._level
+        for name, number in self._counts.items():
+            parts.counts[name] += number
+        parts.calls = self._root.entries if self._root else 0
+        parts.entries.update({frame.key: frame.entries / max(1, parts.calls) for frame in self._frames if frame.entries})
+        parts.events.extend(self._events.events())
+        parts.events.extend(_translations(self._frames))
+        parts.events.extend(_unlogged_breaks(self._frames, self._events.frames_that_broke, self._file))
+        parts.counts["breaks"] += sum(event.kind == "break" for event in parts.events)
+        parts.subgraphs.extend(self._subgraphs.subgraphs(parts.operators))
+
+
+def _translations(frames: FrameTable) -> list[Event]:
+    return [
+        Event("translate", frame.first_line, None, frame.site, frame.site, count=frame.translations, break_lines=frame.break_lines)
+        for frame in frames
+        if frame.translations
+    ]
+
+
+def _unlogged_breaks(frames: FrameTable, told: set[SourceSite], file: str) -> list[Event]:
+    """Breaks that only the resume functions behind them show: below level 3 nothing else does.
+
+    One for each depth: two branches of one ``if`` have a resume function each.
+    """
+    found: dict[tuple[SourceSite, int], Frame] = {}
+    for frame in frames:
+        if frame.depth and frame.site not in told:
+            found.setdefault((frame.site, frame.depth), frame)
+    return [
+        Event(
+            kind="break",
+            order=frame.first_line,
+            step=None,
+            site=SourceSite(site.path, site.line, site.function, FUNCTION),
+            frame=site,
+            message=f"{site.function} goes on in a resume function",
+            evidence=(Evidence(NAME, f"break {depth} of {site.function}: {min(frame.names)} was entered", file, frame.first_line),),
+        )
+        for (site, depth), frame in sorted(found.items())
+    ]

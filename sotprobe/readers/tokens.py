@@ -1,0 +1,92 @@
+"""Raw lines to tokens: which reader a line belongs to. A line that comes again word for word is looked up, not read again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sotprobe.paddle_compat.log_lines.sot import EMBEDDED, FAMILIES
+from sotprobe.readers.grammar import BLANK, PLAIN, UNRECOGNISED, Grammar, Token
+from sotprobe.readers.lines import decode, split_rank
+
+# Heads are first told apart by this many characters; none is shorter.
+_KEY = 4
+_MEMO_BYTES = 64 << 20
+_MEMO_LINE = 16 << 10
+TEXT = "text"
+
+# Stands for any quick line of a file's only process, so that the loop over lines can tell it by identity.
+QUICK = Token("", "quick", "", quick=True)
+
+
+class Tokenizer:
+    """One for a file. ``memo`` maps raw lines to their tokens; it is emptied when it has grown to 64 MB of lines."""
+
+    def __init__(self, grammars: Sequence[Grammar]):
+        self._grammars = grammars
+        self._heads = _by_key(grammars)
+        self.memo: dict[bytes, Token] = {}
+        self._memo_bytes = 0
+
+    def token(self, raw: bytes) -> Token:
+        """The token of a line; also puts it into ``memo`` when it may come again."""
+        rank, text = split_rank(decode(raw))
+        token = self._of_text(text)
+        token.rank = rank
+        if token.keep and len(raw) <= _MEMO_LINE:
+            self._remember(raw, token)
+        return token
+
+    def _remember(self, raw: bytes, token: Token) -> None:
+        self._memo_bytes += len(raw)
+        if self._memo_bytes > _MEMO_BYTES:
+            self.memo.clear()
+            self._memo_bytes = len(raw)
+        self.memo[raw] = QUICK if token.quick and token.rank is None else token
+
+    def _of_text(self, text: str) -> Token:
+        found = self._by_head(text)
+        if found is None:
+            found = self._loose(text)
+        if found is None:
+            start = _embedded(text)
+            found = self._by_head(text[start:]) if start else None
+        if found is not None:
+            return found
+        if not text or text.isspace():
+            return Token(TEXT, BLANK, text)
+        kind = UNRECOGNISED if text.startswith(FAMILIES) else PLAIN
+        return Token(TEXT, kind, text, keep=False)
+
+    def _by_head(self, text: str) -> Token | None:
+        for head, grammar in self._heads.get(text[:_KEY], ()):
+            if text.startswith(head):
+                return grammar.token(head, text)
+        return None
+
+    def _loose(self, text: str) -> Token | None:
+        for grammar in self._grammars:
+            token = grammar.loose(text)
+            if token is not None:
+                return token
+        return None
+
+
+def _embedded(text: str) -> int:
+    """Where a line of SOT begins behind something that was printed without a newline; 0 when none does."""
+    if "[" not in text and " is <code" not in text and "start subgraph" not in text:
+        return 0
+    found = EMBEDDED.search(text)
+    return found.start() if found else 0
+
+
+def _by_key(grammars: Sequence[Grammar]) -> dict[str, list[tuple[str, Grammar]]]:
+    table: dict[str, list[tuple[str, Grammar]]] = defaultdict(list)
+    for grammar in grammars:
+        for head in grammar.heads:
+            if len(head) < _KEY:
+                raise ValueError(f"{grammar.name}: {head!r} is too short to tell a line by")
+            table[head[:_KEY]].append((head, grammar))
+    for entries in table.values():  # of two heads that fit, the longer says more
+        entries.sort(key=lambda entry: -len(entry[0]))
+    return dict(table)
