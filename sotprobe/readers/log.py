@@ -11,8 +11,8 @@ from sotprobe.model.run import DIAGNOSIS, LOG, LOG_ENDED, STATIC
 from sotprobe.readers.grammar import Grammar
 from sotprobe.readers.logfile import LogFile, Progress
 from sotprobe.readers.parts import Origin, Parts
-from sotprobe.readers.sources import SourceTree
 from sotprobe.readers.sotlog import SotGrammar
+from sotprobe.readers.sources import SourceTree
 from sotprobe.readers.text import check_readable
 
 # A log format is one file and one line here. The first is the one whose lines come most.

@@ -56,7 +56,9 @@ class EventFolder:
 
     def given_up(self, kind: str, frame: Frame, step: int, evidence: Evidence) -> None:
         cause = "cache-full" if kind == "cache-full" else "compile-time"
-        event = Event(kind, evidence.line or 0, step, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=(evidence,))
+        event = Event(
+            kind, evidence.line or 0, step, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=(evidence,)
+        )
         self._fold((kind, frame.key), event)
 
     def fallback(self, frame: Frame, chain: Sequence[Raised], where: Sequence[SourceSite], step: int, evidence: Evidence) -> None:

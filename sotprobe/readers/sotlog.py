@@ -295,7 +295,9 @@ class SotState:
 
 def _translations(frames: FrameTable) -> list[Event]:
     return [
-        Event("translate", frame.first_line, None, frame.site, frame.site, count=frame.translations, break_lines=frame.break_lines)
+        Event(
+            "translate", frame.first_line, None, frame.site, frame.site, count=frame.translations, break_lines=frame.break_lines
+        )
         for frame in frames
         if frame.translations
     ]
@@ -318,7 +320,9 @@ def _unlogged_breaks(frames: FrameTable, told: set[SourceSite], file: str) -> li
             site=SourceSite(site.path, site.line, site.function, FUNCTION),
             frame=site,
             message=f"{site.function} goes on in a resume function",
-            evidence=(Evidence(NAME, f"break {depth} of {site.function}: {min(frame.names)} was entered", file, frame.first_line),),
+            evidence=(
+                Evidence(NAME, f"break {depth} of {site.function}: {min(frame.names)} was entered", file, frame.first_line),
+            ),
         )
         for (site, depth), frame in sorted(found.items())
     ]

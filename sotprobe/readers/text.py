@@ -45,7 +45,9 @@ def check_readable(path: str) -> None:
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", "give the path of a log file, or - for standard input") from error
+        raise InputError(
+            f"cannot read {path}: {error.strerror}", "give the path of a log file, or - for standard input"
+        ) from error
     if stat.S_ISDIR(mode):
         raise InputError(f"{path} is a directory", _directory_hint(Path(path)))
     if not os.access(path, os.R_OK):
@@ -53,7 +55,9 @@ def check_readable(path: str) -> None:
 
 
 def _directory_hint(path: Path) -> str:
-    logs = sorted(item.name for item in path.iterdir() if item.suffix in (".log", ".txt", ".gz") or item.name.startswith("workerlog."))
+    logs = sorted(
+        item.name for item in path.iterdir() if item.suffix in (".log", ".txt", ".gz") or item.name.startswith("workerlog.")
+    )
     if not logs:
         return "give the log files in it"
     return f"give the log files in it, e.g. {path / logs[0]}" + (f" and {len(logs) - 1} more" if len(logs) > 1 else "")

@@ -63,11 +63,18 @@ SOT: tuple[Phrase, ...] = (
     Phrase(
         "sir-body",
         (
-            "  inputs: [", "  params: [", "  outputs: [", "  statements:", "    api        || ", "    method     || ",
-            "    layer      || ", "    AST        || ", "    call       || ",
+            "  inputs: [",
+            "  params: [",
+            "  outputs: [",
+            "  statements:",
+            "    api        || ",
+            "    method     || ",
+            "    layer      || ",
+            "    AST        || ",
+            "    call       || ",
         ),
         body=True,
-    ), 
+    ),
     # --- fallbacks: the traceback follows
     Phrase("fallback", ("Unsupported Frame is ", "Unsupport Frame is "), re.compile(CODE + r", error message is:")),
     # Whatever Paddle caught says no more than this (3.2+).
@@ -96,7 +103,9 @@ SOT: tuple[Phrase, ...] = (
         re.compile(r"(?P<name>.*)"),
         level=3,
     ),
-    Phrase("origin-code", ("[eval_frame_callback] OriginCode: ", "[transform] OriginCode: "), re.compile(r"(?P<name>.*)"), level=3),
+    Phrase(
+        "origin-code", ("[eval_frame_callback] OriginCode: ", "[transform] OriginCode: "), re.compile(r"(?P<name>.*)"), level=3
+    ),
     # --- dynamic dimensions
     Phrase("dynamic-axes", ("Start analyse dynamic axes for ",), re.compile(r"(?P<expression>.*?) in " + CODE), level=1),
     Phrase(
@@ -123,9 +132,27 @@ _CAUSED_BY = re.compile(r'^\s*File ".*", line \d+, in .* encountered breakgraph 
 
 # Lines that begin like this are SOT's; without a phrase they are of a version this sotprobe does not know.
 FAMILIES = (
-    "[SOT]", "[Cache]", "[BreakGraph]", "[eval_frame_callback]", "[transform]", "[FallbackWrapper]", "[EXECUTOR RUN]",
-    "[Guard]", "[FasterGuard]", "[CompileCache]", "[Resumed Function]", "[Generator]", "[Cost Model]", "[FOR_ITER]",
-    "[INLINE CALL]", "[StatementIR", "start subgraph", "Unsupported Frame", "Unsupport Frame", "StatementIR", "StatmentIR",
+    "[SOT]",
+    "[Cache]",
+    "[BreakGraph]",
+    "[eval_frame_callback]",
+    "[transform]",
+    "[FallbackWrapper]",
+    "[EXECUTOR RUN]",
+    "[Guard]",
+    "[FasterGuard]",
+    "[CompileCache]",
+    "[Resumed Function]",
+    "[Generator]",
+    "[Cost Model]",
+    "[FOR_ITER]",
+    "[INLINE CALL]",
+    "[StatementIR",
+    "start subgraph",
+    "Unsupported Frame",
+    "Unsupport Frame",
+    "StatementIR",
+    "StatmentIR",
 )
 
 # Long enough to be no accident in somebody's text: a line that a print without a newline ended up in front of.
