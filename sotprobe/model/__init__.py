@@ -5,6 +5,7 @@ A field exists because a rule or a report reads it. A missing fact is ``None``, 
 
 from sotprobe.model.diagnosis import Diagnosis, Finding, ModeSummary, ParityVerdict, Ratio, Verdict
 from sotprobe.model.event import Event, Guard
+from sotprobe.model.graph import GraphEdge, GraphNode, GraphSummary, GraphVersion, SubgraphGraph
 from sotprobe.model.run import ExitStatus, LineTotal, ParityFact, ProgramInfo, Run, Step
 from sotprobe.model.site import Evidence, SourceSite
 from sotprobe.model.stats import ReadStats
@@ -16,6 +17,10 @@ __all__ = [
     "Evidence",
     "ExitStatus",
     "Finding",
+    "GraphEdge",
+    "GraphNode",
+    "GraphSummary",
+    "GraphVersion",
     "Guard",
     "LineTotal",
     "ModeSummary",
@@ -29,6 +34,7 @@ __all__ = [
     "Statement",
     "Step",
     "Subgraph",
+    "SubgraphGraph",
     "TensorMeta",
     "Verdict",
 ]
