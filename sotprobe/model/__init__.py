@@ -9,7 +9,7 @@ from sotprobe.model.graph import GraphEdge, GraphNode, GraphSummary, GraphVersio
 from sotprobe.model.run import ExitStatus, LineTotal, ParityFact, ProgramInfo, Run, Step
 from sotprobe.model.site import Evidence, SourceSite
 from sotprobe.model.stats import ReadStats
-from sotprobe.model.subgraph import Statement, Subgraph, TensorMeta
+from sotprobe.model.subgraph import Statement, Subgraph, TensorFlow, TensorMeta
 
 __all__ = [
     "Diagnosis",
@@ -35,6 +35,7 @@ __all__ = [
     "Step",
     "Subgraph",
     "SubgraphGraph",
+    "TensorFlow",
     "TensorMeta",
     "Verdict",
 ]

@@ -36,7 +36,8 @@ class Event:
     ``outcome`` belongs to translate events: compiled, too-small, fallback, conditional-fallback, captured-exception, error.
     ``duration_ns`` is wall time where it was measured. ``stack`` is the user's stack, outermost first.
     ``phase`` belongs to eager-frame events: ``early`` or ``late`` (after step 20).
-    ``break_lines`` is the chain of break lines that leads to a resume function, outermost first.
+    ``break_lines`` is the chain of break lines that leads to a resume function, outermost first; ``break_sides`` says of each
+    whether it is the ``then`` or ``else`` side of a branch (empty text: no branch; empty tuple: not known).
     """
 
     kind: str
@@ -54,4 +55,5 @@ class Event:
     stack: tuple[SourceSite, ...] = ()
     guards: tuple[Guard, ...] = ()
     break_lines: tuple[int, ...] = ()
+    break_sides: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()

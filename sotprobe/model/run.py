@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sotprobe.model.event import Event
 from sotprobe.model.site import Evidence, SourceSite
 from sotprobe.model.stats import ReadStats
-from sotprobe.model.subgraph import Subgraph
+from sotprobe.model.subgraph import Subgraph, TensorFlow
 
 DYNAMIC = "dynamic"
 STATIC = "static"
@@ -114,6 +114,7 @@ class Run:
     ``coverage`` holds, for every step traced, the lines that ran or were simulated: {step: frozenset of SourceSite}.
     ``guard_ns`` is SOT's frame-callback time per steady step, by the frame's definition site and chain of break lines;
     ``entries`` is how often that frame reached SOT per steady step.
+    ``flow`` is what passed between subgraphs in the steps that were looked at, empty when none was.
     ``batch_size`` is None unless the program says it.
     """
 
@@ -127,6 +128,7 @@ class Run:
     steps: tuple[Step, ...] = ()
     events: tuple[Event, ...] = ()
     subgraphs: tuple[Subgraph, ...] = ()
+    flow: tuple[TensorFlow, ...] = ()
     lines: tuple[LineTotal, ...] | None = None
     coverage: Mapping[int, frozenset[SourceSite]] = field(default_factory=dict)
     guard_ns: Mapping[FrameKey, float] = field(default_factory=dict)

@@ -9,12 +9,16 @@ from sotprobe.model.site import SourceSite
 
 @dataclass(frozen=True)
 class TensorMeta:
-    """A tensor at a subgraph's border. -1 in ``ir_shape`` is a dynamic dimension; ``real_shapes`` are those seen at run time."""
+    """A tensor at a subgraph's border. -1 in ``ir_shape`` is a dynamic dimension; ``real_shapes`` are those seen at run time.
+
+    ``at_break`` marks outputs that the statement which breaks the graph takes.
+    """
 
     name: str
     dtype: str
     ir_shape: tuple[int, ...] | None
     real_shapes: tuple[tuple[int, ...], ...] = ()
+    at_break: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Subgraph:
 
     ``dropped`` is ``too-small`` or ``forced`` when SOT built it and threw it away. ``runs`` counts runs by step.
     Times are wall nanoseconds: ``compile_ns`` of building and first run, ``forward_ns``/``backward_ns`` per run in the
-    attribution window, None when not measured.
+    attribution window, None when not measured. ``break_lines`` and ``break_sides`` are those of Event.
     """
 
     name: str
@@ -48,3 +52,32 @@ class Subgraph:
     forward_ns: float | None = None
     backward_ns: float | None = None
     break_lines: tuple[int, ...] = ()
+    break_sides: tuple[str, ...] = ()
+
+
+# TensorFlow.origin is one of these.
+FROM_SUBGRAPH = "subgraph"
+FROM_DYNAMIC = "dynamic"
+FROM_CALLER = "input"
+
+
+@dataclass(frozen=True)
+class TensorFlow:
+    """A tensor that passed a subgraph's border in a step, ``count`` times. Subgraphs are named as in this run.
+
+    ``origin`` says where the tensor came from: output ``output`` of subgraph ``source``; dynamic code; or what the to_static
+    call was given, parameters, and what outlives a step. For the last two, ``source`` and ``output`` are the subgraph
+    that took it first in the step and its input there: what tells one such tensor from another. ``target`` and ``input`` are
+    None for an output that no subgraph took. ``bytes`` is the size of one.
+    """
+
+    step: int
+    origin: str
+    source: str
+    output: int
+    target: str | None = None
+    input: int | None = None
+    count: int = 1
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
+    bytes: int | None = None

@@ -63,13 +63,14 @@ class _Total:
 
 
 def line_counts(records: Records) -> dict[str, float]:
-    """What the window was: ``lines.from``, ``lines.steps``, ``lines.wall_ns``, ``lines.operators``, ``lines.attributed``."""
+    """What the window was: ``lines.from``, ``lines.steps``, ``lines.wall_ns``, ``lines.operators``, ``lines.attributed``,
+    ``lines.compiled_forward``."""
     window = _window(records)
     if window is None:
         return {}
     first, end = window.get("step_from"), window.get("step_to")
     counts: dict[str, float] = {"lines.from": first, "lines.steps": end - first}
-    for name in ("wall_ns", "operators", "attributed"):
+    for name in ("wall_ns", "operators", "attributed", "compiled_forward"):
         if window.get(name) is not None:
             counts[f"lines.{name}"] = window.get(name)
     return counts

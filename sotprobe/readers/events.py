@@ -48,6 +48,7 @@ class EventReader:
             outcome=record.get("outcome"),
             duration_ns=record.get("wall_ns"),
             break_lines=frame.break_lines if frame else (),
+            break_sides=frame.break_sides if frame else (),
         )
 
     def _break(self, record: Record) -> Event:
@@ -67,6 +68,7 @@ class EventReader:
             message=record.get("message", ""),
             stack=self._stack(record),
             break_lines=frame.break_lines if frame else (),
+            break_sides=frame.break_sides if frame else (),
             evidence=(self._evidence(record, vocabulary.describe(record.get("reason"), record.get("message", ""))),),
         )
 
@@ -88,6 +90,7 @@ class EventReader:
             message=message,
             stack=self._stack(record),
             break_lines=frame.break_lines if frame else (),
+            break_sides=frame.break_sides if frame else (),
             evidence=(self._evidence(record, text),),
         )
 
@@ -107,6 +110,7 @@ class EventReader:
             duration_ns=record.get("wall_ns"),
             guards=guards,
             break_lines=frame.break_lines if frame else (),
+            break_sides=frame.break_sides if frame else (),
             evidence=(self._evidence(record, vocabulary.describe_guards(guards)),),
         )
 
@@ -159,6 +163,7 @@ class EventReader:
                 cause="cache-full" if kind == "cache-full" else "compile-time",
                 count=count,
                 break_lines=frame.break_lines,
+                break_sides=frame.break_sides,
                 evidence=(self._evidence(record, f"{count} calls of {frame.site.function} skipped"),),
             )
 

@@ -11,10 +11,12 @@ from sotprobe.readers.records import Display, Records
 
 @dataclass(frozen=True)
 class Frame:
-    """A code object: its definition site and, for a resume function, the break lines that lead to it (outermost first)."""
+    """A code object: its definition site and, for a resume function, the break lines that lead to it (outermost first),
+    with the side of each break that was a branch."""
 
     site: SourceSite
     break_lines: tuple[int, ...] = ()
+    break_sides: tuple[str, ...] = ()
     user: bool = True
     flags: tuple[str, ...] = ()
 
@@ -31,6 +33,7 @@ class Frames:
             record.get("id"): Frame(
                 SourceSite(display(record.get("path")), record.get("line"), record.get("function")),
                 tuple(record.get("break_lines", ())),
+                tuple(record.get("break_sides", ())),
                 record.get("user", True),
                 tuple(str(flag) for flag in record.get("flags", ())),
             )

@@ -32,6 +32,10 @@ def _is_str(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def _list_of(check: Check) -> Check:
     return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
@@ -68,7 +72,7 @@ _CHECKS: dict[str, Check] = {
     "int": _is_int,
     "number": _is_number,
     "str": _is_str,
-    "bool": lambda value: isinstance(value, bool),
+    "bool": _is_bool,
     "id": _is_id,
     "site": _is_site,
     "sites": _list_of(_is_site),
@@ -78,9 +82,15 @@ _CHECKS: dict[str, Check] = {
     "guards": _list_of(_fields({}, {"expression": _is_str})),
     "frames": _list_of(_fields({"code": _is_id}, dict.fromkeys(_COUNTS, _is_number))),
     "statements": _list_of(_fields({}, {"path": _is_str, "line": _is_int, "function": _is_str})),
-    "tensors": _list_of(_fields({}, {"ir_shape": _numbers})),
+    "tensors": _list_of(_fields({}, {"ir_shape": _numbers, "at_break": _is_bool})),
     "runs": _list_of(_fields({"name": _is_str}, dict.fromkeys(("count", "forward_ns", "backward_ns"), _is_number))),
     "shapes": _list_of(_row(_numbers)),
+    "links": _list_of(
+        _fields(
+            {"from": _is_str, "output": _is_int, "origin": _is_str},
+            {"to": _is_str, "input": _is_int, "count": _is_int, "shape": _list_of(_is_int), "dtype": _is_str, "bytes": _is_int},
+        )
+    ),
     "lines": _list_of(
         _fields(
             {"path": _is_str, "line": _is_int},
@@ -101,7 +111,7 @@ _FIELDS: dict[str, str] = {
     "step": "index:int! source:str! wall_ns:int! translations:int loss:number batch_size:int partial:bool",
     "step-loss": "index:int! loss:number",
     "window": "start:int! end:int!",
-    "code": "id:id! path:str! line:int! function:str! user:bool break_lines:ints flags:strs",
+    "code": "id:id! path:str! line:int! function:str! user:bool break_lines:ints break_sides:strs flags:strs",
     "translate": "step:int code:id! nth:int outcome:str! wall_ns:int message:str",
     "break": "step:int code:id how:str site:site reason:str message:str opcode:str stack:sites outer:sites",
     "fallback": "step:int code:id site:site reason:str message:str error:str final_message:str stack:sites outer:sites",
@@ -111,9 +121,11 @@ _FIELDS: dict[str, str] = {
     "dropped:str",
     "subgraph-runs": "step:int! runs:runs!",
     "subgraph-shapes": "step:int name:str! inputs:shapes outputs:shapes",
+    "subgraph-flow": "step:int! links:links!",
     "subgraph-time": "step_from:int! step_to:int! times:runs!",
     "eager-frame": "step:int phase:str path:str! line:int! function:str! count:int why:str called_from:site seen:bool",
-    "lines": "step_from:int! step_to:int! wall_ns:int lines:lines! operators:int attributed:int translations:int",
+    "lines": "step_from:int! step_to:int! wall_ns:int lines:lines! operators:int attributed:int compiled_forward:int "
+    "translations:int",
     "coverage": "step:int! simulated:bool lines:covered!",
     "parity": "what:str! name:str! step:int! equal:bool! max_abs_error:number max_rel_error:number mismatch:str",
     "warning": "message:str! category:str site:site",

@@ -18,7 +18,7 @@ from sotprobe.readers.frames import Frames
 from sotprobe.readers.records import Display, Record, Records, read_records, to_site, to_sites
 from sotprobe.readers.stacks import program_stack
 from sotprobe.readers.steps import batch_size, read_steps
-from sotprobe.readers.subgraphs import read_subgraphs
+from sotprobe.readers.subgraphs import read_flow, read_subgraphs
 
 RUN_FILE = "run.json"
 SESSION_FILE = "session.json"
@@ -78,6 +78,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         steps=steps,
         events=EventReader(records, frames, display, _line_lookup(sources)).events(),
         subgraphs=read_subgraphs(records, frames, display),
+        flow=read_flow(records),
         lines=attribution.read_lines(records, display),
         coverage=attribution.read_coverage(records, display),
         guard_ns=guard_ns,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from sotprobe.model import SourceSite, Statement, Subgraph, TensorMeta
+from sotprobe.model import SourceSite, Statement, Subgraph, TensorFlow, TensorMeta
 from sotprobe.readers.frames import Frames
 from sotprobe.readers.records import Display, Record, Records
 
@@ -39,6 +39,7 @@ def _subgraph(record: Record, frames: Frames, display: Display, runs, shapes, ti
         forward_ns=forward_ns,
         backward_ns=backward_ns,
         break_lines=frame.break_lines if frame else (),
+        break_sides=frame.break_sides if frame else (),
     )
 
 
@@ -55,9 +56,35 @@ def _metas(described, seen: list) -> tuple[TensorMeta, ...]:
         real = tuple(dict.fromkeys(tuple(call[position][0]) for call in seen if position < len(call)))
         ir_shape = item.get("ir_shape")
         metas.append(
-            TensorMeta(str(item.get("name", "")), str(item.get("dtype", "")), None if ir_shape is None else tuple(ir_shape), real)
+            TensorMeta(
+                str(item.get("name", "")),
+                str(item.get("dtype") or ""),
+                None if ir_shape is None else tuple(ir_shape),
+                real,
+                bool(item.get("at_break")),
+            )
         )
     return tuple(metas)
+
+
+def read_flow(records: Records) -> tuple[TensorFlow, ...]:
+    """What passed between subgraphs, in the order of the steps that were looked at."""
+    return tuple(
+        TensorFlow(
+            step=record.get("step"),
+            origin=link["origin"],
+            source=link["from"],
+            output=link["output"],
+            target=link.get("to"),
+            input=link.get("input"),
+            count=link.get("count") or 1,
+            shape=None if link.get("shape") is None else tuple(link["shape"]),
+            dtype=link.get("dtype"),
+            bytes=link.get("bytes"),
+        )
+        for record in records.of("subgraph-flow")
+        for link in record.get("links")
+    )
 
 
 def _runs(records: Records) -> dict[str, dict[int, int]]:

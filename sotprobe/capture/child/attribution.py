@@ -285,6 +285,7 @@ class Attribution:
             nowhere={"wall_ns": joined.nowhere.wall_ns, "ops": _operators(joined.nowhere)},
             operators=joined.operators,
             compiled_operators=joined.compiled,
+            compiled_forward=joined.compiled_forward,
             attributed=joined.attributed,
             translations=None if translations is None or window.translations is None else translations - window.translations,
         )

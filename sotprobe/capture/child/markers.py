@@ -40,14 +40,15 @@ def outside_sot(work: Callable[[], None]) -> None:
 class StaticCalls:
     """Marks outermost calls of to_static callables, in both modes (``StaticFunction.__call__`` runs in both).
 
-    ``on_enter``/``on_exit`` bracket each call for the attribution, ``on_return(args, kwargs, outputs)`` serves parity. The
-    first callable seen is the clock.
+    ``on_enter``/``on_exit`` bracket each call for the attribution, ``on_return(args, kwargs, outputs)`` serves parity,
+    ``on_call(args, kwargs)`` the hooks. The first callable seen is the clock.
     """
 
     def __init__(self, steps: Steps):
         self._steps = steps
         self._depth = 0
         self._clock: Any = None
+        self.on_call: list[Callable[[tuple, dict], None]] = []
         self.on_enter: list[Callable[[], None]] = []
         self.on_exit: list[Callable[[], None]] = []
         self.on_return: list[Callable[[tuple, dict, Any], None]] = []
@@ -72,6 +73,8 @@ class StaticCalls:
         if key is not None:
             self._mark(key)
         self._depth += 1
+        for hook in self.on_call:
+            hook(args, kwargs)
         for hook in self.on_enter:
             hook()
         try:

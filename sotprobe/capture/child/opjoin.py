@@ -68,8 +68,8 @@ class Joined:
 
     Wall times are those of the thread that does the steps, so they add up to the steps. ``nowhere`` is what ran with no
     user line on the stack. ``operators`` counts all operator events inside the steps, ``compiled`` those that belong to
-    subgraphs, ``strangers`` those of threads whose lines could not be watched. ``loose_backward`` counts backward runs
-    that match no forward run.
+    subgraphs, ``compiled_forward`` those of their forward runs, ``strangers`` those of threads whose lines could not be watched.
+    ``loose_backward`` counts backward runs that match no forward run.
     """
 
     lines: dict[Line, LineCost] = field(default_factory=dict)
@@ -77,6 +77,7 @@ class Joined:
     nowhere: LineCost = field(default_factory=LineCost)
     operators: int = 0
     compiled: int = 0
+    compiled_forward: int = 0
     strangers: int = 0
     loose_backward: int = 0
 
@@ -105,7 +106,7 @@ def join(
         _add_stays(result, track, keys, spans, count_wall=thread == owner)
     for operator in operators:
         if _inside(spans, operator.start_ns):
-            _add_operator(result, tracks, keys, operator)
+            _add_operator(result, tracks, keys, operator, owner)
     inside = [execution for execution in sorted(executions) if _inside(spans, execution.start_ns)]
     _add_executions(result, tracks, keys, inside, forwards)
     return result
@@ -142,10 +143,13 @@ def _add_stays(result: Joined, track: Track, keys: Keys, spans: Sequence[Span], 
             line.wall_ns += walls[number]
 
 
-def _add_operator(result: Joined, tracks: Mapping[int, Track], keys: Keys, operator: Operator) -> None:
+def _add_operator(result: Joined, tracks: Mapping[int, Track], keys: Keys, operator: Operator, owner: int) -> None:
     result.operators += 1
     if operator.compiled:  # whichever thread the executor ran it in
         result.compiled += 1
+        steps = tracks.get(owner)
+        if steps is not None and isinstance(_key_at(steps, keys, operator.start_ns), SubgraphRun):
+            result.compiled_forward += 1
         return
     track = tracks.get(operator.thread)
     if track is None:
@@ -154,6 +158,7 @@ def _add_operator(result: Joined, tracks: Mapping[int, Track], keys: Keys, opera
     key = _key_at(track, keys, operator.start_ns)
     if isinstance(key, SubgraphRun):
         result.compiled += 1
+        result.compiled_forward += 1
     else:
         _line(result, key).add(operator)
 

@@ -125,6 +125,7 @@ class Session:
             recorder = SotRecorder(self._emit, is_user_file, lambda: self._steps.index)
             recorder.install()
             self._steps.listen(_HookSteps(recorder))
+            self._calls.on_call.append(recorder.called)
             seen_codes = recorder.seen_codes
         self._attribution = Attribution(
             self._emit, is_user_file, seen_codes=seen_codes, mode=self._job.mode, harness=self._job.kind == "case"

@@ -41,6 +41,11 @@ def subgraph_class() -> type:
     return module("compile_cache").FallbackWrapper
 
 
+def tensor_class() -> type:
+    """The class of eager tensors."""
+    return importlib.import_module("paddle").Tensor
+
+
 def enable_to_static(enabled: bool) -> None:
     """Paddle's own switch: False makes every to_static callable run as if it were not decorated."""
     importlib.import_module("paddle").jit.enable_to_static(enabled)

@@ -117,8 +117,28 @@ def _line_of_global(code: CodeType, name: str) -> int:
     return code.co_firstlineno
 
 
+def _taken(commit: str, executor: Any, args: tuple[Any, ...]) -> frozenset[str]:
+    """The tensors that the instruction which breaks the graph takes from the stack, containers opened."""
+    if commit == "if":
+        values = [args[0]]
+    elif commit == "call":
+        stack, instruction, pushed = args
+        pushed = pushed(instruction.arg) if callable(pushed) else pushed
+        index = executor.indexof(instruction) + (instruction.opname == "PRECALL")  # CALL has the real effect
+        effect = module("opcode_executor").calc_stack_effect(executor._instructions[index])
+        values = list(stack)[len(stack) - (pushed - effect) :]
+    else:
+        values = []
+    inner = [tensor for value in values for tensor in value.flatten_inner_vars()]
+    return frozenset(tensor.get_symbol().name for tensor in inner if hasattr(tensor, "get_symbol"))
+
+
 class Breaks:
-    """Emits ``break`` and ``fallback`` records. ``final_error`` is what the current translation gave up with."""
+    """Emits ``break`` and ``fallback`` records.
+
+    ``final_error`` is what the current translation gave up with. ``taken`` are the names in the IR of the tensors that the
+    statement which breaks the graph takes, while the subgraph before it is built.
+    """
 
     def __init__(self, session: Session, watch: Watch):
         self._session = session
@@ -126,6 +146,8 @@ class Breaks:
         self._emitted: set[tuple[object, ...]] = set()
         self._emitted_step: int | None = None
         self.final_error: BaseException | None = None
+        self.taken: frozenset[str] = frozenset()
+        self._behind_branch: int | None = None
 
     def install(self) -> None:
         exceptions, executor = module("exceptions"), module("opcode_executor")
@@ -149,7 +171,12 @@ class Breaks:
             def break_graph(executor: Any, *args: Any, **kwargs: Any) -> Any:
                 error = sys.exc_info()[1]
                 cause = self._watch.observe(self._cause_of_break, commit, error, args)
-                result = original(executor, *args, **kwargs)
+                self.taken = self._watch.observe(_taken, commit, executor, args) or frozenset()
+                self._behind_branch = self._watch.observe(lambda: executor.indexof(args[1]) + 1) if commit == "if" else None
+                try:
+                    result = original(executor, *args, **kwargs)
+                finally:
+                    self.taken, self._behind_branch = frozenset(), None
                 if cause is not None:  # when the split itself fails, `original` raises and the frame falls back
                     self._watch.observe(self._emit_break, commit, executor, cause)
                 return result
@@ -211,16 +238,20 @@ class Breaks:
     def _resume_function(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def generate(creator: Any, *args: Any, **kwargs: Any) -> Any:
             function = original(creator, *args, **kwargs)
-            self._watch.observe(self._link, creator, function)
+            self._watch.observe(self._link, creator, function, kwargs.get("cache_key"))
             return function
 
         return generate
 
-    def _link(self, creator: Any, function: Any) -> None:
+    def _link(self, creator: Any, function: Any, cache_key: tuple[Any, ...] | None) -> None:
         parent = creator.codegen._origin_code
         stack = simulated_stack()
         line = stack[-1].site.line if stack else parent.co_firstlineno
-        self._session.resumed(function.__code__, parent, line)
+        side = ""
+        if self._behind_branch is not None and cache_key is not None:
+            # (kind, code, index of its first instruction): what follows the jump is the side of a true condition
+            side = "then" if cache_key[2] == self._behind_branch else "else"
+        self._session.resumed(function.__code__, parent, line, side)
 
     def outcome_of_error(self, error: BaseException) -> str:
         """The outcome of a translation that ended with ``error``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from types import CodeType
+from typing import Any
 
 from sotprobe.paddle_compat.hooks import access, lines
 from sotprobe.paddle_compat.hooks.breaks import Breaks
@@ -33,7 +34,7 @@ class SotRecorder:
         self._breaks = Breaks(self._session, self._watch)
         self._guard_sites = GuardSites(self._session, self._watch)
         self._frames = Frames(self._session, self._watch, self._breaks, self._guard_sites)
-        self._subgraphs = Subgraphs(self._session, self._watch, self._frames)
+        self._subgraphs = Subgraphs(self._session, self._watch, self._frames, self._breaks)
         self._simulated = SimulatedLines(self._session, self._watch)
         self._notices = Notices(self._session, self._watch)
 
@@ -47,6 +48,10 @@ class SotRecorder:
     def uninstall(self) -> None:
         """Take the hooks out again."""
         self._watch.restore()
+
+    def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """The program is about to call something that is to_static with these, from outside of any other."""
+        self._subgraphs.called(args, kwargs)
 
     def end_step(self, index: int) -> None:
         """Emit what is collected by step (``frames``, ``subgraph-runs``, ``coverage``) for step ``index`` and start again."""

@@ -54,7 +54,7 @@ class Session:
         self.current_step = current_step
         self._is_user = functools.cache(lambda path: not path.startswith(_OWN_DIRECTORY) and is_user(path))
         self._ids: dict[int, tuple[int, CodeType]] = {}
-        self._parents: dict[int, tuple[CodeType, int]] = {}
+        self._parents: dict[int, tuple[CodeType, int, str]] = {}
         self._alive: list[CodeType] = []
 
     def event(self, kind: str, **fields: object) -> None:
@@ -85,22 +85,31 @@ class Session:
             raw=code.co_name,
             user=self.is_user(code.co_filename),
             break_lines=self.break_lines(code),
+            break_sides=self.break_sides(code),
             flags=code_flags(code),
         )
         return number
 
-    def resumed(self, code: CodeType, parent: CodeType, line: int) -> None:
-        """``code`` continues ``parent`` after a graph break at ``line``."""
+    def resumed(self, code: CodeType, parent: CodeType, line: int, side: str = "") -> None:
+        """``code`` continues ``parent`` after a graph break at ``line``; ``side`` is ``then`` or ``else`` of a branch there."""
         self._alive.append(code)
-        self._parents[id(code)] = (parent, line)
+        self._parents[id(code)] = (parent, line, side)
 
     def break_lines(self, code: CodeType) -> list[int]:
         """The break lines that lead from the user's function to ``code``, outermost first."""
-        lines: list[int] = []
+        return [line for line, _ in self._chain(code)]
+
+    def break_sides(self, code: CodeType) -> list[str]:
+        """The side of each of those breaks on which ``code`` is; empty text for a break that is no branch."""
+        return [side for _, side in self._chain(code)]
+
+    def _chain(self, code: CodeType) -> list[tuple[int, str]]:
+        """The breaks (line, side) that lead from the user's function to ``code``, outermost first."""
+        chain: list[tuple[int, str]] = []
         while id(code) in self._parents:
-            code, line = self._parents[id(code)]
-            lines.append(line)
-        return lines[::-1]
+            code, line, side = self._parents[id(code)]
+            chain.append((line, side))
+        return chain[::-1]
 
     def origin(self, code: CodeType) -> CodeType:
         """The user's code object that a resume function is part of."""

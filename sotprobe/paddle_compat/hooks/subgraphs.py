@@ -13,6 +13,8 @@ from typing import Any
 
 from sotprobe.model import SourceSite
 from sotprobe.paddle_compat.hooks.access import module, simulated_stack
+from sotprobe.paddle_compat.hooks.breaks import Breaks
+from sotprobe.paddle_compat.hooks.flow import Flow
 from sotprobe.paddle_compat.hooks.frames import Frames
 from sotprobe.paddle_compat.hooks.session import Session
 from sotprobe.paddle_compat.hooks.watch import Watch
@@ -64,6 +66,7 @@ class Piece:
         "ops",
         "output_metas",
         "shapes",
+        "taken",
         "translation",
         "wrapper",
     )
@@ -80,17 +83,21 @@ class Piece:
         self.emitted = False
         self.dynamic = False
         self.shapes: set[object] = set()
+        self.taken: frozenset[str] = frozenset()  # by the statement that breaks the graph behind it
         self.count = 0
         self.forward_ns = 0
 
 
 class Subgraphs:
-    """Emits ``subgraph``, ``subgraph-shapes`` and, at the end of a step, ``subgraph-runs`` records."""
+    """Emits ``subgraph``, ``subgraph-shapes`` and, at the end of a step, ``subgraph-runs`` and ``subgraph-flow`` records."""
 
-    def __init__(self, session: Session, watch: Watch, frames: Frames):
+    def __init__(self, session: Session, watch: Watch, frames: Frames, breaks: Breaks):
         self._session = session
         self._watch = watch
         self._frames = frames
+        self._breaks = breaks
+        self._flow: Flow | None = None
+        self._translations = 0  # up to the last step
         self._pieces: dict[str, Piece] = {}
         self._pending: list[Piece] = []
         frames.when_given_up(self._discard)
@@ -102,6 +109,12 @@ class Subgraphs:
         self._watch.replace(cache.FallbackWrapper, "graph_size", self._graph_size)
         self._watch.replace(cache.FallbackWrapper, "__call__", self._run)
         self._watch.replace(executor, "need_fallback", self._kept_or_dropped)
+        self._flow = Flow(self._session)
+
+    def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """The program calls something that is to_static, from outside of any other."""
+        if self._flow is not None:
+            self._watch.observe(self._flow.called, args, kwargs)
 
     def end_step(self, index: int) -> None:
         """Emit the runs since the last step, and the pieces that were kept but did not run."""
@@ -115,6 +128,9 @@ class Subgraphs:
             self._session.emit("subgraph-runs", step=index, runs=runs)
         for _, piece in ran:
             piece.count = piece.forward_ns = 0
+        translations, self._translations = self._translations, self._frames.translations
+        if self._flow is not None:
+            self._flow.end_step(index, [name for name, _ in ran], translated=translations != self._translations)
 
     def _add_statement(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def add_statement(piece: Any, statement: Any) -> Any:
@@ -139,6 +155,7 @@ class Subgraphs:
 
     def _register(self, wrapper: Any) -> Piece:
         piece = self._pieces[wrapper.SIR.name] = Piece(wrapper, self._frames.translating, self._frames.translations)
+        piece.taken = self._breaks.taken
         self._pending.append(piece)
         return piece
 
@@ -186,6 +203,10 @@ class Subgraphs:
             piece = pieces.get(wrapper.SIR.name)
             if piece is None or piece.wrapper is not wrapper:
                 piece = self._register(wrapper)
+            flow = self._flow
+            recording = flow is not None and flow.recording and args
+            if recording:
+                self._watch.observe(flow.before, wrapper.SIR.name, args[0])
             started = perf_counter_ns()
             try:
                 outputs = original(wrapper, *args, **kwargs)
@@ -196,6 +217,8 @@ class Subgraphs:
                 if piece.first_run_ns is None:
                     piece.first_run_ns = wall
                     self._watch.observe(self._emit, piece)
+            if recording:
+                self._watch.observe(flow.after, wrapper.SIR.name, outputs)
             if piece.dynamic or not piece.shapes:
                 self._watch.observe(self._shapes, piece, args, outputs)
             return outputs
@@ -230,7 +253,9 @@ class Subgraphs:
             statements=[self._statement(statement) for statement in sir.statements],
             ops=piece.ops,
             inputs=inputs,
-            outputs=_border(sir.outputs, piece.output_metas),
+            outputs=[
+                {**border, "at_break": border["name"] in piece.taken} for border in _border(sir.outputs, piece.output_metas)
+            ],
             compile_ns=sum(times) if times else None,
             dropped=piece.dropped,
             params=self._parameters(piece),
