@@ -115,6 +115,14 @@ class SourceFile:
                 found.append(Function(node.name, defined, Span(defined, node.end_lineno or node.lineno), node))
         return found
 
+    @cached_property
+    def _qualified(self) -> dict[ast.AST, str]:
+        return dict(_qualified_names(self._tree, "")) if self._tree is not None else {}
+
+    def qualified_name(self, function: Function) -> str:
+        """The name with the classes and functions around it: ``Net.forward``."""
+        return self._qualified.get(function.node, function.name)
+
     def function_at(self, line: int) -> Function | None:
         """The innermost function that a line belongs to."""
         holding = [function for function in self.functions if line in function.span]
@@ -221,6 +229,16 @@ def _place(node: ast.AST, parents: tuple[ast.AST, ...]) -> Iterator[_Placed]:
             yield from _place(child, (*parents, child))
         else:  # except handlers and match cases hold statements too
             yield from _place(child, (*parents, child) if isinstance(child, (ast.ExceptHandler, ast.Lambda)) else parents)
+
+
+def _qualified_names(node: ast.AST, prefix: str) -> Iterator[tuple[ast.AST, str]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+            name = f"{prefix}{child.name}"
+            yield child, name
+            yield from _qualified_names(child, f"{name}.")
+        else:
+            yield from _qualified_names(child, prefix)
 
 
 def _walk_scope(function: ast.AST) -> Iterator[ast.AST]:

@@ -34,7 +34,8 @@ class Event:
 
     ``cause`` is an id of ``paddle_compat.causes`` (``tensor-if``, ``shape-churn`` …) or None when unknown.
     ``outcome`` belongs to translate events: compiled, too-small, fallback, conditional-fallback, captured-exception, error.
-    ``duration_ns`` is wall time where it was measured. ``stack`` is the user's stack, outermost first.
+    ``duration_ns`` is wall time where it was measured. ``stack`` is the user's stack, outermost first (of a
+    translation what was called it: without the frame itself).
     ``phase`` belongs to eager-frame events: ``early`` or ``late`` (after step 20).
     ``break_lines`` is the chain of break lines that leads to a resume function, outermost first; ``break_sides`` says of each
     whether it is the ``then`` or ``else`` side of a branch (empty text: no branch; empty tuple: not known).

@@ -47,6 +47,7 @@ class EventReader:
             message=record.get("message", ""),
             outcome=record.get("outcome"),
             duration_ns=record.get("wall_ns"),
+            stack=to_sites(record.get("outer", []), self._display),
             break_lines=frame.break_lines if frame else (),
             break_sides=frame.break_sides if frame else (),
         )

@@ -112,7 +112,7 @@ _FIELDS: dict[str, str] = {
     "step-loss": "index:int! loss:number",
     "window": "start:int! end:int!",
     "code": "id:id! path:str! line:int! function:str! user:bool break_lines:ints break_sides:strs flags:strs",
-    "translate": "step:int code:id! nth:int outcome:str! wall_ns:int message:str",
+    "translate": "step:int code:id! nth:int outcome:str! wall_ns:int message:str outer:sites",
     "break": "step:int code:id how:str site:site reason:str message:str opcode:str stack:sites outer:sites",
     "fallback": "step:int code:id site:site reason:str message:str error:str final_message:str stack:sites outer:sites",
     "recompile": "step:int code:id! entries:int guards:guards wall_ns:int site:site",

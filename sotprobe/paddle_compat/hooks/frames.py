@@ -232,4 +232,5 @@ class Frames:
             wall_ns=self._translation_ns,
             message=message,
             nested_disabled=nested,
+            outer=self._session.outer(),
         )

@@ -1,0 +1,242 @@
+"""Dynamic regions: code below to_static calls that runs eagerly, by function, line and why, with what it costs a step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from sotprobe.analyze import lost as lost_of
+from sotprobe.analyze.compare import NS_PER_MS
+from sotprobe.analyze.facts import Facts, Line
+from sotprobe.analyze.graph_places import UNKNOWN_LINE, Names, Place, Places, Scope, extent, place, place_of_event
+from sotprobe.analyze.lost import SILENT, LostFrame
+from sotprobe.analyze.rules.breaks import resumed_frames
+from sotprobe.analyze.rules.lost_frames import lost_count, reported
+from sotprobe.model import Event, GraphNode, LineTotal, SourceSite
+from sotprobe.model.graph import BREAK, CACHE_FULL, COMPILE_LIMIT, DYNAMIC_REGION, FALLBACK, NOT_CAPTURED
+from sotprobe.model.run import FrameKey
+
+FunctionKey = tuple[str, str]
+
+# Who owns a line that several regions claim: the most specific first.
+_BREAK_LINES, _STATEMENT_LINES, _FUNCTION_LINES = range(3)
+_MOST_CALLERS = 20
+
+
+@dataclass
+class Region:
+    """A dynamic region in the making. ``places`` are those that run as this region, ``lines`` what it claims."""
+
+    node: GraphNode
+    rank: int
+    lines: frozenset[Line]
+    places: list[Place] = field(default_factory=list)
+    operators: float = 0.0
+    wall_ns: float = 0.0
+
+
+class Regions:
+    """All dynamic regions of a run, dropped subgraphs among them."""
+
+    def __init__(self, facts: Facts, within: Scope, names: Names, places: Places):
+        self._facts = facts
+        self._scope = within
+        self._names = names
+        self._all: dict[str, Region] = {}
+        self._owners: dict[Line, Region] = {}
+        self.by_place: dict[Place, list[Region]] = defaultdict(list)
+        self.by_function: dict[FunctionKey, Region] = {}
+        self._breaks: dict[SourceSite, Region] = {}
+        self._called_from = _called_from(facts.events("eager-frame"))
+        for lost in reported(facts):
+            self._add_lost(lost)
+        for event in facts.events("break"):
+            self._add_break(event)
+        for here, event in places.full.items():
+            self._add_full(here, event)
+        for here, node in places.dropped_nodes().items():
+            self._add_dropped(here, node, places)
+        self._give_lines()
+
+    def nodes(self) -> Iterator[GraphNode]:
+        """With operators and milliseconds per step, where lines were measured."""
+        measured = self._facts.static_lines is not None
+        for region in self._all.values():
+            node = region.node
+            if not measured:
+                yield node
+                continue
+            ops = node.ops if node.kind != DYNAMIC_REGION else region.operators
+            yield replace(node, ops=ops, ms_per_step=region.wall_ns / NS_PER_MS)
+
+    def break_at(self, site: SourceSite | None) -> Region | None:
+        """The region of the breaks at a line: that of the lost function, when it is in one."""
+        if site is None:
+            return None
+        return self.by_function.get((site.path, site.function)) or self._breaks.get(site)
+
+    def unknown_break(self, here: Place, line: int) -> Region:
+        """A break that nothing tells of but the code behind it (a log below level 3)."""
+        site = SourceSite(here.frame.path, line or here.frame.line, here.frame.function, here.frame.precision)
+        known = self._breaks.get(site)
+        if known is not None:
+            return known
+        base = self._names.base(here.frame) if line == UNKNOWN_LINE else self._function_of(site)
+        return self._break_region(site, f"{base}!{BREAK}:{line or '?'}", None, None)
+
+    def owner(self, line: Line) -> Region | None:
+        """The region that a line runs in."""
+        return self._owners.get(line)
+
+    @cached_property
+    def lost(self) -> list[Region]:
+        """Functions that nobody captured."""
+        return [region for region in self._all.values() if region.node.why == NOT_CAPTURED]
+
+    def called_from(self, function: FunctionKey) -> SourceSite | None:
+        """The line that an eager function was called from."""
+        return self._called_from.get(function)
+
+    # What there is
+
+    def _add(self, region: Region) -> Region:
+        known = self._all.setdefault(region.node.id, region)
+        for here in region.places:
+            self.by_place[here].append(known)
+        return known
+
+    def _add_lost(self, lost: LostFrame) -> None:
+        if not any(self._scope.shows(event.step) for event in lost.events):
+            return
+        here = place(lost.frame, lost.break_lines)
+        why = NOT_CAPTURED if lost.how == SILENT else FALLBACK
+        node = GraphNode(
+            id=f"{self._names.of(here)}!{why}:{lost.site.line}",
+            kind=DYNAMIC_REGION,
+            name=self._names.function(lost.frame),
+            state=DYNAMIC_REGION,
+            site=lost.site,
+            chain=lost.break_lines,
+            runs_per_step=lost_count(self._facts, lost) if self._scope.step is None else None,
+            why=why,
+            cause=lost.cause,
+        )
+        places = list(dict.fromkeys(filter(None, (place_of_event(event) for event in lost.events))))
+        region = self._add(Region(node, _FUNCTION_LINES, lost_of.lines_of(self._facts, lost), places))
+        for site in (lost.frame, *lost.below) if not lost.break_lines else ():
+            self.by_function.setdefault((site.path, site.function), region)
+
+    def _add_break(self, event: Event) -> None:
+        site = event.site
+        if site is None or not self._scope.shows(event.step) or (site.path, site.function) in self.by_function:
+            return
+        region = self._breaks.get(site)
+        if region is None:
+            own_id = f"{self._function_of(site)}!{BREAK}:{site.line}"
+            region = self._break_region(site, own_id, event.cause, self._reached(event))
+        own = own_line(event)
+        if own is not None:
+            region.lines |= {(own.path, own.line)}
+
+    def _break_region(self, site: SourceSite, own_id: str, cause: str | None, reached: float | None) -> Region:
+        node = GraphNode(
+            id=own_id,
+            kind=DYNAMIC_REGION,
+            name=self._names.function(site),
+            state=DYNAMIC_REGION,
+            site=site,
+            runs_per_step=reached,
+            why=BREAK,
+            cause=cause,
+        )
+        region = self._breaks[site] = self._add(Region(node, _BREAK_LINES, frozenset({(site.path, site.line)})))
+        return region
+
+    def _function_of(self, site: SourceSite) -> str:
+        return f"{site.path}:{self._names.function(site)}"
+
+    def _reached(self, event: Event) -> float | None:
+        """How often a step comes through: as often as what is behind is entered."""
+        if self._scope.step is not None:
+            return None
+        frames: set[FrameKey] = set()
+        for other in self._facts.events("break"):
+            if other.site == event.site:
+                frames.update(resumed_frames(self._facts, other))
+        if not frames:
+            return None
+        return sum(self._facts.entries(frame) or 0.0 for frame in frames)
+
+    def _add_full(self, here: Place, event: Event) -> None:
+        why = CACHE_FULL if event.kind == "cache-full" else COMPILE_LIMIT
+        line = here.lines[-1] if here.lines else 0
+        lines = self._facts.own_lines(here.frame)
+        node = GraphNode(
+            id=f"{self._names.of(here)}!{why}",
+            kind=DYNAMIC_REGION,
+            name=self._names.function(here.frame),
+            state=DYNAMIC_REGION,
+            site=SourceSite(here.frame.path, line or here.frame.line, here.frame.function, here.frame.precision),
+            chain=here.lines,
+            runs_per_step=self._facts.entries((here.frame, here.lines)) if self._scope.step is None else None,
+            why=why,
+            cause=event.cause,
+        )
+        behind = frozenset(known for known in lines if known[1] >= line)
+        self._add(Region(node, _FUNCTION_LINES, behind, [here]))
+
+    def _add_dropped(self, here: Place, node: GraphNode, places: Places) -> None:
+        sites = [statement.site for graph in places.dropped[here] for statement in graph.statements]
+        lines = frozenset((site.path, site.line) for site in sites if site is not None)
+        first, last = extent(places.dropped[here][-1], here.frame)
+        self._add(Region(replace(node, site=first, last_line=last), _STATEMENT_LINES, lines, [here]))
+
+    # Whose lines are whose
+
+    def _give_lines(self) -> None:
+        for region in sorted(self._all.values(), key=lambda region: region.rank):
+            for line in region.lines:
+                self._owners.setdefault(line, region)
+        for line, total in (self._facts.static_lines or {}).items():
+            owner = self._owners.get(line) or self._around(total)
+            if owner is not None:
+                self._owners.setdefault(line, owner)
+                owner.operators += sum(count for count, _ in total.operators.values())
+                owner.wall_ns += total.wall_ns
+
+    def _around(self, total: LineTotal) -> Region | None:
+        """Who has a line that no region claims, when it runs operators: what called its function, or the last break above."""
+        if not total.operators:
+            return None
+        site: SourceSite | None = total.site
+        for _ in range(_MOST_CALLERS):
+            caller = self._called_from.get((site.path, site.function)) if site else None
+            if caller is None:
+                break
+            owner = self._owners.get((caller.path, caller.line))
+            if owner is not None:
+                return owner
+            site = caller
+        own = self._facts.own_lines(total.site)
+        above = [line for line in own if line in self._owners and line[1] <= total.site.line]
+        return self._owners[max(above)] if above else None
+
+
+def own_line(event: Event) -> SourceSite | None:
+    """Where a frame broke: its own line, while the event's site is that of the function it called."""
+    frame = event.frame
+    if frame is None:
+        return None
+    own = [site for site in (*event.stack, event.site) if site and (site.path, site.function) == (frame.path, frame.function)]
+    return own[-1] if own else None
+
+
+def _called_from(events: Iterable[Event]) -> Mapping[FunctionKey, SourceSite]:
+    """Eager functions and the line that called them first."""
+    found: dict[FunctionKey, SourceSite] = {}
+    for event in events:
+        if event.frame is not None and event.site is not None:
+            found.setdefault((event.frame.path, event.frame.function), event.site)
+    return found
