@@ -4,7 +4,8 @@
      "nodes": [{"id", "kind": "subgraph|dynamic|tensor", "name", "state", "why", "cause", "site", "last_line", "chain", "ops",
                 "compiles", "runs_per_step", "compile_ms", "forward_ms", "backward_ms", "ms_per_step", "versions": [{"name",
                 "step", "guards": [{"expression", "expected", "seen"}], "ops", "runs", "compile_ms", "cause"}],
-                "statements": [{"text", "site"}], "inputs"/"outputs": [{"name", "dtype", "ir_shape", "real_shapes", "at_break"}]}],
+                "statements": [{"text", "site"}],
+                "inputs"/"outputs": [{"name", "dtype", "ir_shape", "real_shapes", "at_break"}]}],
      "edges": [{"source", "target", "kind": "control|tensor", "name", "ir_shape", "real_shapes", "dtype", "bytes", "per_step"}],
      "summary": {"subgraphs", "subgraph_versions", "recompiles", "dynamic_regions", "runs_per_step", "captured_op_share",
                  "captured_time_share", "min_ops", "median_ops", "bytes_to_dynamic", "bytes_from_dynamic"}}
