@@ -7,7 +7,8 @@ has its GraphNode as attribute ``node``, each edge its GraphEdge as ``edge``; ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from sotprobe.analyze.graph_regions import Regions
 from sotprobe.analyze.graph_tensors import Tensors
 from sotprobe.errors import InputError
 from sotprobe.model import GraphEdge, GraphNode, GraphSummary, Run, SourceSite, SubgraphGraph
-from sotprobe.model.graph import CONTROL, DROPPED, DYNAMIC_REGION, SUBGRAPH
+from sotprobe.model.graph import BREAK, CONTROL, DROPPED, DYNAMIC_REGION, SUBGRAPH
 from sotprobe.model.run import DIAGNOSIS, STATIC
 
 if TYPE_CHECKING:
@@ -39,10 +40,12 @@ def build_graph(run: Run, step: int | None = None) -> networkx.MultiDiGraph:
     places = Places(facts, within, names)
     subgraphs = places.nodes()
     regions = Regions(facts, within, names, places)
-    order = Order(facts, subgraphs, regions).edges()
+    sequence = Order(facts, subgraphs, regions)
+    order = sequence.edges()
     nodes = _shown({node.id: node for node in (*subgraphs.values(), *regions.nodes())}, order, within)
     order = [(source, target) for source, target in order if source in nodes and target in nodes]
-    tensors = Tensors(run, within, nodes, order)
+    nodes = {name: _reached(node, nodes, order) for name, node in nodes.items()}
+    tensors = Tensors(run, within, nodes, order, sequence.returns)
     summary = _summary(run, facts, within, nodes.values(), tensors)
     edges = [*(GraphEdge(source, target, CONTROL) for source, target in order), *tensors.edges]
     records = SubgraphGraph((*nodes.values(), *tensors.nodes.values()), tuple(edges), summary, run.program, run.environment, step)
@@ -106,6 +109,20 @@ def _shown(nodes: dict[str, GraphNode], order: Sequence[tuple[str, str]], within
         if node in ran or not before.get(node) or not before[node].isdisjoint(kept):
             kept[node] = nodes[node]
     return kept
+
+
+def _reached(node: GraphNode, nodes: Mapping[str, GraphNode], order: Sequence[tuple[str, str]]) -> GraphNode:
+    """A break whose entries were not counted comes as often as the subgraphs that it alone leads to, or alone follows."""
+    if node.why != BREAK or node.runs_per_step is not None:
+        return node
+    for here, there in ((0, 1), (1, 0)):
+        beside = {edge[there] for edge in order if edge[here] == node.id}
+        alone = all(edge[here] == node.id for edge in order if edge[there] in beside)
+        runs = [nodes[name].runs_per_step for name in beside if nodes[name].kind == SUBGRAPH]
+        known = [value for value in runs if value is not None]
+        if alone and beside and len(known) == len(beside):
+            return replace(node, runs_per_step=sum(known))
+    return node
 
 
 def _in_order(nodes: dict[str, GraphNode], order: Sequence[tuple[str, str]]) -> Iterable[str]:

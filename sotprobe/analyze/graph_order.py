@@ -55,6 +55,7 @@ class Order:
         self._via_memo: dict[Place, list[tuple[int, _Via]]] = {}
         self._entered: dict[SourceSite, Ids] = {}
         self._left: dict[SourceSite, Ids] = {}
+        self.returns: dict[str, str] = {}  # last nodes of functions that a region calls: what they give goes there
 
     def _all_places(self) -> dict[Place, None]:
         """Every place that is known, and those that lead to it, in the order they were met."""
@@ -95,6 +96,8 @@ class Order:
                 region = self._regions.owner((caller.path, caller.line))
                 if region is not None and (caller, frame) not in routed:
                     _join(found, (region.node.id,), self._enter_function(frame))
+                    for node in self._leave_function(frame):
+                        self.returns.setdefault(node, region.node.id)
         return list(found)
 
     # Places

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from sotprobe.analyze.compare import NS_PER_MS, steady_steps
@@ -116,11 +117,12 @@ class Names:
 
 
 def chain_text(here: Place) -> str:
-    """``@20,35then``: the breaks that lead to a place; empty for a whole function."""
+    """``@20,35then,40x3``: the breaks that lead to a place, one line several times in a row once; empty for a whole function."""
     if not here.lines:
         return ""
-    breaks = zip(here.lines, here.sides, strict=True)
-    return "@" + ",".join(f"{'?' if line == UNKNOWN_LINE else line}{side}" for line, side in breaks)
+    breaks = [f"{'?' if line == UNKNOWN_LINE else line}{side}" for line, side in zip(here.lines, here.sides, strict=True)]
+    counted = [(text, len(list(same))) for text, same in groupby(breaks)]
+    return "@" + ",".join(text if times == 1 else f"{text}x{times}" for text, times in counted)
 
 
 class Places:
@@ -177,12 +179,12 @@ class Places:
         newest = graphs[-1]
         first, last = extent(newest, here.frame)
         causes = Counter(event.cause for event in self._recompiles.get(here, ()) if event.cause)
-        forward_ms, per_step = _mean_ms(graphs, "forward_ns"), _sum(self._scope.per_step(graph.runs) for graph in graphs)
+        forward_ms, per_step = _mean_ms(graphs, "forward_ns"), self._scope.per_step(chain(*(graph.runs for graph in graphs)))
         return GraphNode(
             id=self._names.of(here),
             kind=SUBGRAPH,
             name=self._names.function(here.frame),
-            state=CACHE_FULL if here in self.full else RECOMPILED if len(graphs) > 1 else COMPILED,
+            state=self._state(here, graphs),
             site=first,
             last_line=last,
             chain=here.lines,
@@ -199,6 +201,12 @@ class Places:
             inputs=merged_border([graph.inputs for graph in graphs]),
             outputs=merged_border([graph.outputs for graph in graphs]),
         )
+
+    def _state(self, here: Place, graphs: list[Subgraph]) -> str:
+        if here in self.full:
+            return CACHE_FULL
+        # without a recompile they are two functions that a log cannot tell apart: both sides of a branch
+        return RECOMPILED if len(graphs) > 1 and here in self._recompiles else COMPILED
 
     def _versions(self, here: Place, graphs: list[Subgraph]) -> tuple[GraphVersion, ...]:
         events = _led_to(graphs, self._recompiles.get(here, []))

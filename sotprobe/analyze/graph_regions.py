@@ -17,6 +17,7 @@ from sotprobe.analyze.rules.lost_frames import lost_count, reported
 from sotprobe.model import Event, GraphNode, LineTotal, SourceSite
 from sotprobe.model.graph import BREAK, CACHE_FULL, COMPILE_LIMIT, DYNAMIC_REGION, FALLBACK, NOT_CAPTURED
 from sotprobe.model.run import FrameKey
+from sotprobe.model.site import FUNCTION
 
 FunctionKey = tuple[str, str]
 
@@ -27,12 +28,16 @@ _MOST_CALLERS = 20
 
 @dataclass
 class Region:
-    """A dynamic region in the making. ``places`` are those that run as this region, ``lines`` what it claims."""
+    """A dynamic region in the making. ``places`` are those that run as this region, ``lines`` what it claims.
+
+    ``since`` is the first step that it was seen in.
+    """
 
     node: GraphNode
     rank: int
     lines: frozenset[Line]
     places: list[Place] = field(default_factory=list)
+    since: int | None = None
     operators: float = 0.0
     wall_ns: float = 0.0
 
@@ -52,10 +57,14 @@ class Regions:
         self._called_from = _called_from(facts.events("eager-frame"))
         for lost in reported(facts):
             self._add_lost(lost)
+        captured = {(here.frame.path, here.frame.function) for here in places.kept}
+        for lost in lost_of.lost_frames(facts):  # was captured, and SOT forgot it
+            if lost.cause == "without-graph" and (lost.frame.path, lost.frame.function) in captured:
+                self._add_lost(lost)
         for event in facts.events("break"):
             self._add_break(event)
         for here, event in places.full.items():
-            self._add_full(here, event)
+            self._add_full(here, event, places)
         for here, node in places.dropped_nodes().items():
             self._add_dropped(here, node, places)
         self._give_lines()
@@ -65,11 +74,16 @@ class Regions:
         measured = self._facts.static_lines is not None
         for region in self._all.values():
             node = region.node
-            if not measured:
+            if not measured or (region.since is not None and region.since >= self._measured_until):
                 yield node
                 continue
             ops = node.ops if node.kind != DYNAMIC_REGION else region.operators
             yield replace(node, ops=ops, ms_per_step=region.wall_ns / NS_PER_MS)
+
+    @cached_property
+    def _measured_until(self) -> float:
+        counts = self._facts.static.counts if self._facts.static else {}
+        return counts.get("lines.from", 0) + counts.get("lines.steps", 0)
 
     def break_at(self, site: SourceSite | None) -> Region | None:
         """The region of the breaks at a line: that of the lost function, when it is in one."""
@@ -124,7 +138,8 @@ class Regions:
             cause=lost.cause,
         )
         places = list(dict.fromkeys(filter(None, (place_of_event(event) for event in lost.events))))
-        region = self._add(Region(node, _FUNCTION_LINES, lost_of.lines_of(self._facts, lost), places))
+        since = min((event.step for event in lost.events if event.step is not None), default=None)
+        region = self._add(Region(node, _FUNCTION_LINES, lost_of.lines_of(self._facts, lost), places, since))
         for site in (lost.frame, *lost.below) if not lost.break_lines else ():
             self.by_function.setdefault((site.path, site.function), region)
 
@@ -134,7 +149,8 @@ class Regions:
             return
         region = self._breaks.get(site)
         if region is None:
-            own_id = f"{self._function_of(site)}!{BREAK}:{site.line}"
+            line = "?" if site.precision == FUNCTION else site.line
+            own_id = f"{self._function_of(site)}!{BREAK}:{line}"
             region = self._break_region(site, own_id, event.cause, self._reached(event))
         own = own_line(event)
         if own is not None:
@@ -169,7 +185,7 @@ class Regions:
             return None
         return sum(self._facts.entries(frame) or 0.0 for frame in frames)
 
-    def _add_full(self, here: Place, event: Event) -> None:
+    def _add_full(self, here: Place, event: Event, places: Places) -> None:
         why = CACHE_FULL if event.kind == "cache-full" else COMPILE_LIMIT
         line = here.lines[-1] if here.lines else 0
         lines = self._facts.own_lines(here.frame)
@@ -180,12 +196,18 @@ class Regions:
             state=DYNAMIC_REGION,
             site=SourceSite(here.frame.path, line or here.frame.line, here.frame.function, here.frame.precision),
             chain=here.lines,
-            runs_per_step=self._facts.entries((here.frame, here.lines)) if self._scope.step is None else None,
+            runs_per_step=self._skipped(here, places),
             why=why,
             cause=event.cause,
         )
         behind = frozenset(known for known in lines if known[1] >= line)
-        self._add(Region(node, _FUNCTION_LINES, behind, [here]))
+        self._add(Region(node, _FUNCTION_LINES, behind, [here], event.step))
+
+    def _skipped(self, here: Place, places: Places) -> float | None:
+        """How often a step comes to a place and finds nothing compiled."""
+        entered = self._facts.entries((here.frame, here.lines)) if self._scope.step is None else None
+        ran = self._scope.per_step(run for graph in places.kept.get(here, ()) for run in graph.runs)
+        return None if entered is None or ran is None else max(0.0, entered - ran)
 
     def _add_dropped(self, here: Place, node: GraphNode, places: Places) -> None:
         sites = [statement.site for graph in places.dropped[here] for statement in graph.statements]

@@ -57,12 +57,23 @@ class _Tensor:
 
 
 class Tensors:
-    """Tensor edges and tensor nodes of a run. ``order`` are the control edges."""
+    """Tensor edges and tensor nodes of a run.
 
-    def __init__(self, run: Run, within: Scope, nodes: Mapping[str, GraphNode], order: Iterable[tuple[str, str]]):
+    ``order`` are the control edges, ``returns`` the regions that called the function of which a node is the last.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        within: Scope,
+        nodes: Mapping[str, GraphNode],
+        order: Iterable[tuple[str, str]],
+        returns: Mapping[str, str],
+    ):
         self._run = run
         self._scope = within
         self._nodes = nodes
+        self._returns = returns
         self._after: dict[str, list[str]] = defaultdict(list)
         self._before: dict[str, list[str]] = defaultdict(list)
         for source, target in order:
@@ -233,6 +244,9 @@ class Tensors:
             return None
         behind = [node for node in self._after.get(producer.id, ()) if self._is_dynamic(node)]
         taken = meta is not None and meta.at_break and any(self._nodes[node].why == BREAK for node in behind)
+        if not behind and tensor.left is not None:
+            caller = self._returns.get(producer.id)
+            return caller if caller in self._nodes else None
         return behind[0] if behind and (taken or tensor.left is not None) else None
 
     def _comes_from(self, tensor: _Tensor) -> str | None:
