@@ -13,7 +13,7 @@ import click
 from sotprobe import __version__
 from sotprobe.errors import EXIT_FINE, EXIT_USAGE, SotprobeError
 
-_VERBS = ("compare", "record", "show", "log")
+_VERBS = ("compare", "record", "show", "log", "graph")
 _EXIT_INTERRUPTED = 130
 _EXIT_PIPE = 141  # what a shell reports for SIGPIPE
 
@@ -44,6 +44,7 @@ def cli() -> None:
     sotprobe compare model.py                 both modes: speed, parity, causes at source lines
     sotprobe compare train.py -- --epochs 1   a script with arguments of its own
     sotprobe show .sotprobe/DIR               the report again
+    sotprobe graph .sotprobe/DIR -o g.html    its subgraphs as a picture
 
     Exit codes: 0 fine, 1 findings at or above --fail-on, 2 usage, 3 input or capture failed.
     """

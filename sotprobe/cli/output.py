@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -30,6 +31,12 @@ def deliver(diagnosis: Diagnosis, *, json_path: str | None, quiet: bool, fail_on
         _write_json(json_path, json_report.render(diagnosis))
     failing = _FAILING[fail_on]
     return EXIT_FINDINGS if any(finding.severity in failing for finding in diagnosis.findings) else EXIT_FINE
+
+
+def show_page(render: Callable[[int, bool], str]) -> None:
+    """Print what ``render`` makes of the terminal's width and whether it takes colour."""
+    sys.stdout.write(render(_width(), _color(sys.stdout)))
+    sys.stdout.flush()
 
 
 def check_json_path(json_path: str | None) -> None:
