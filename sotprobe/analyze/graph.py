@@ -7,6 +7,7 @@ has its GraphNode as attribute ``node``, each edge its GraphEdge as ``edge``; ``
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
@@ -44,7 +45,7 @@ def build_graph(run: Run, step: int | None = None) -> networkx.MultiDiGraph:
     order = sequence.edges()
     nodes = _shown({node.id: node for node in (*subgraphs.values(), *regions.nodes())}, order, within)
     order = [(source, target) for source, target in order if source in nodes and target in nodes]
-    nodes = {name: _reached(node, nodes, order) for name, node in nodes.items()}
+    nodes = _reached(nodes, order)
     tensors = Tensors(run, within, nodes, order, sequence.returns)
     summary = _summary(run, facts, within, nodes.values(), tensors)
     edges = [*(GraphEdge(source, target, CONTROL) for source, target in order), *tensors.edges]
@@ -101,38 +102,45 @@ def _shown(nodes: dict[str, GraphNode], order: Sequence[tuple[str, str]], within
     if within.step is None:
         return {node: nodes[node] for node in ids}
     ran = {node.id for node in nodes.values() if node.kind == SUBGRAPH and node.state != DROPPED}
-    before: dict[str, set[str]] = {}
-    for source, target in order:
-        before.setdefault(target, set()).add(source)
+    _, before = _neighbours(order)
     kept: dict[str, GraphNode] = {}
     for node in ids:
-        if node in ran or not before.get(node) or not before[node].isdisjoint(kept):
+        if node in ran or not before.get(node) or not kept.keys().isdisjoint(before[node]):
             kept[node] = nodes[node]
     return kept
 
 
-def _reached(node: GraphNode, nodes: Mapping[str, GraphNode], order: Sequence[tuple[str, str]]) -> GraphNode:
+def _reached(nodes: Mapping[str, GraphNode], order: Sequence[tuple[str, str]]) -> dict[str, GraphNode]:
     """A break whose entries were not counted comes as often as the subgraphs that it alone leads to, or alone follows."""
-    if node.why != BREAK or node.runs_per_step is not None:
-        return node
-    for here, there in ((0, 1), (1, 0)):
-        beside = {edge[there] for edge in order if edge[here] == node.id}
-        alone = all(edge[here] == node.id for edge in order if edge[there] in beside)
-        runs = [nodes[name].runs_per_step for name in beside if nodes[name].kind == SUBGRAPH]
-        known = [value for value in runs if value is not None]
-        if alone and beside and len(known) == len(beside):
-            return replace(node, runs_per_step=sum(known))
-    return node
+    after, before = _neighbours(order)
+    found = dict(nodes)
+    for node in nodes.values():
+        if node.why != BREAK or node.runs_per_step is not None:
+            continue
+        for beside, back in ((after.get(node.id, []), before), (before.get(node.id, []), after)):
+            alone = all(back[name] == [node.id] and nodes[name].kind == SUBGRAPH for name in beside)
+            known = [runs for name in beside if (runs := nodes[name].runs_per_step) is not None]
+            if alone and beside and len(known) == len(beside):
+                found[node.id] = replace(node, runs_per_step=sum(known))
+                break
+    return found
+
+
+def _neighbours(order: Sequence[tuple[str, str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """What comes after each node, and what before."""
+    after: dict[str, list[str]] = defaultdict(list)
+    before: dict[str, list[str]] = defaultdict(list)
+    for source, target in order:
+        after[source].append(target)
+        before[target].append(source)
+    return dict(after), dict(before)
 
 
 def _in_order(nodes: dict[str, GraphNode], order: Sequence[tuple[str, str]]) -> Iterable[str]:
     """Depth first from what nothing leads to; the rest, where all is in a circle, as it comes."""
-    after: dict[str, list[str]] = {}
-    for source, target in order:
-        after.setdefault(source, []).append(target)
-    led_to = {target for _, target in order}
+    after, before = _neighbours(order)
     seen: dict[str, None] = {}
-    for root in (*(node for node in nodes if node not in led_to), *nodes):
+    for root in (*(node for node in nodes if node not in before), *nodes):
         waiting = [root]
         while waiting:
             node = waiting.pop()

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.graph_places import Place, place, place_of_event
-from sotprobe.analyze.graph_regions import FunctionKey, Region, Regions, own_line
+from sotprobe.analyze.graph_regions import FunctionKey, Region, Regions
 from sotprobe.model import Event, GraphNode, SourceSite
 from sotprobe.model.graph import CACHE_FULL, COMPILE_LIMIT, FALLBACK, NOT_CAPTURED
 
@@ -126,7 +126,7 @@ class Order:
     def _find_vias(self, here: Place) -> list[tuple[int, _Via]]:
         lines = dict.fromkeys(self._children.get(here, ()))
         for event in self._breaks.get(here, ()):
-            own = own_line(event)
+            own = self._regions.own_line(event)
             if own is not None:
                 lines.setdefault(own.line)
         return [(line, self._via(here, line)) for line in lines]
@@ -146,7 +146,7 @@ class Order:
     def _break_of(self, here: Place, line: int) -> Event | None:
         """The break of a place at a line. One that SOT reported elsewhere in the step is found by its line."""
         for event in self._breaks.get(here, ()):
-            own = own_line(event)
+            own = self._regions.own_line(event)
             if own is not None and own.line == line:
                 return event
         at_line = self._breaks_by_line.get((here.frame.path, here.frame.function, line), ())

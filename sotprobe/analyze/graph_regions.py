@@ -12,7 +12,6 @@ from sotprobe.analyze.compare import NS_PER_MS
 from sotprobe.analyze.facts import Facts, Line
 from sotprobe.analyze.graph_places import UNKNOWN_LINE, Names, Place, Places, Scope, extent, place, place_of_event
 from sotprobe.analyze.lost import SILENT, LostFrame
-from sotprobe.analyze.rules.breaks import resumed_frames
 from sotprobe.analyze.rules.lost_frames import lost_count, reported
 from sotprobe.model import Event, GraphNode, LineTotal, SourceSite
 from sotprobe.model.graph import BREAK, CACHE_FULL, COMPILE_LIMIT, DYNAMIC_REGION, FALLBACK, NOT_CAPTURED
@@ -54,6 +53,7 @@ class Regions:
         self.by_place: dict[Place, list[Region]] = defaultdict(list)
         self.by_function: dict[FunctionKey, Region] = {}
         self._breaks: dict[SourceSite, Region] = {}
+        self._own_lines: dict[SourceSite, frozenset[Line]] = {}
         self._called_from = _called_from(facts.events("eager-frame"))
         for lost in reported(facts):
             self._add_lost(lost)
@@ -99,6 +99,23 @@ class Regions:
             return known
         base = self._names.base(here.frame) if line == UNKNOWN_LINE else self._function_of(site)
         return self._break_region(site, f"{base}!{BREAK}:{line or '?'}", None, None)
+
+    def own_line(self, event: Event) -> SourceSite | None:
+        """Where a frame broke: its own line, while the event's site may be that of a function it called."""
+        frame = event.frame
+        if frame is None:
+            return None
+        for site in (event.site, *reversed(event.stack)):
+            if site is not None and (site.path, site.function) == (frame.path, frame.function):
+                lines = self._lines_of(frame)
+                if not lines or (site.path, site.line) in lines:  # and not that of another function of this name
+                    return site
+        return None
+
+    def _lines_of(self, frame: SourceSite) -> frozenset[Line]:
+        if frame not in self._own_lines:
+            self._own_lines[frame] = self._facts.own_lines(frame)
+        return self._own_lines[frame]
 
     def owner(self, line: Line) -> Region | None:
         """The region that a line runs in."""
@@ -152,7 +169,7 @@ class Regions:
             line = "?" if site.precision == FUNCTION else site.line
             own_id = f"{self._function_of(site)}!{BREAK}:{line}"
             region = self._break_region(site, own_id, event.cause, self._reached(event))
-        own = own_line(event)
+        own = self.own_line(event)
         if own is not None:
             region.lines |= {(own.path, own.line)}
 
@@ -178,17 +195,34 @@ class Regions:
         if self._scope.step is not None:
             return None
         frames: set[FrameKey] = set()
-        for other in self._facts.events("break"):
-            if other.site == event.site:
-                frames.update(resumed_frames(self._facts, other))
+        for other in self._breaks_at.get(event.site, ()):
+            own = self.own_line(other)
+            if own is not None:
+                frames.update(self._behind.get((other.frame, own.line), ()))
         if not frames:
             return None
         return sum(self._facts.entries(frame) or 0.0 for frame in frames)
 
+    @cached_property
+    def _breaks_at(self) -> Mapping[SourceSite | None, list[Event]]:
+        found: dict[SourceSite | None, list[Event]] = defaultdict(list)
+        for event in self._facts.events("break"):
+            found[event.site].append(event)
+        return found
+
+    @cached_property
+    def _behind(self) -> Mapping[tuple[SourceSite | None, int], list[FrameKey]]:
+        """What was entered behind a break of a frame at a line, however many breaks came before."""
+        found: dict[tuple[SourceSite | None, int], list[FrameKey]] = defaultdict(list)
+        for key in self._facts.static.entries if self._facts.static else ():
+            if key[1]:
+                found[key[0], key[1][-1]].append(key)
+        return found
+
     def _add_full(self, here: Place, event: Event, places: Places) -> None:
         why = CACHE_FULL if event.kind == "cache-full" else COMPILE_LIMIT
         line = here.lines[-1] if here.lines else 0
-        lines = self._facts.own_lines(here.frame)
+        lines = self._lines_of(here.frame)
         node = GraphNode(
             id=f"{self._names.of(here)}!{why}",
             kind=DYNAMIC_REGION,
@@ -244,15 +278,6 @@ class Regions:
         own = self._facts.own_lines(total.site)
         above = [line for line in own if line in self._owners and line[1] <= total.site.line]
         return self._owners[max(above)] if above else None
-
-
-def own_line(event: Event) -> SourceSite | None:
-    """Where a frame broke: its own line, while the event's site is that of the function it called."""
-    frame = event.frame
-    if frame is None:
-        return None
-    own = [site for site in (*event.stack, event.site) if site and (site.path, site.function) == (frame.path, frame.function)]
-    return own[-1] if own else None
 
 
 def _called_from(events: Iterable[Event]) -> Mapping[FunctionKey, SourceSite]:

@@ -15,7 +15,6 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sotprobe.paddle_compat.hooks.access import tensor_class
 from sotprobe.paddle_compat.hooks.session import Session
 
 QUIET_STEPS = 2  # how many steps are looked at after one that translated something
@@ -64,11 +63,11 @@ def _described(tensor: Any) -> tuple[tuple[int, ...], str, int]:
 
 
 class Flow:
-    """Emits ``subgraph-flow`` records. ``recording`` says whether this step is looked at."""
+    """Emits ``subgraph-flow`` records. ``recording`` says whether this step is looked at, ``tensor`` is the class of tensors."""
 
-    def __init__(self, session: Session):
+    def __init__(self, session: Session, tensor: type):
         self._session = session
-        self._tensor = tensor_class()
+        self._tensor = tensor
         self.recording = True
         self._quiet = 0
         self._sets: set[frozenset[str]] = set()

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from sotprobe.model import SourceSite
-from sotprobe.paddle_compat.hooks.access import module, simulated_stack
+from sotprobe.paddle_compat.hooks.access import module, simulated_stack, tensor_class
 from sotprobe.paddle_compat.hooks.breaks import Breaks
 from sotprobe.paddle_compat.hooks.flow import Flow
 from sotprobe.paddle_compat.hooks.frames import Frames
@@ -109,7 +109,7 @@ class Subgraphs:
         self._watch.replace(cache.FallbackWrapper, "graph_size", self._graph_size)
         self._watch.replace(cache.FallbackWrapper, "__call__", self._run)
         self._watch.replace(executor, "need_fallback", self._kept_or_dropped)
-        self._flow = Flow(self._session)
+        self._flow = Flow(self._session, tensor_class())
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """The program calls something that is to_static, from outside of any other."""
