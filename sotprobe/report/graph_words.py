@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sotprobe.analyze.graph_fold import Group, Link, Picture
 from sotprobe.model import Finding, GraphEdge, GraphNode, GraphSummary, GraphVersion, SourceSite, SubgraphGraph
@@ -20,6 +21,9 @@ LINE_LIMIT = 56
 MOST_VALUES = 3
 
 _LONG_FLOAT = re.compile(r"-?\d+\.\d{4,}(e[+-]?\d+)?")
+
+# The same guards come with every version, and a page tells of a node several times.
+_readable = lru_cache(maxsize=1 << 16)(vocabulary.readable)
 
 STATE_WORDS = {
     kinds.COMPILED: "compiled once",
@@ -156,7 +160,7 @@ def guard_values(versions: Sequence[GraphVersion]) -> str:
     met: dict[str, dict[str, None]] = {}
     for version in versions:
         for guard in reversed(version.guards):  # the oldest first
-            subject, _, compared = vocabulary.readable(guard.expression).partition(" == ")
+            subject, _, compared = _readable(guard.expression).partition(" == ")
             values = met.setdefault(subject, {})
             values.update(dict.fromkeys(value for value in (guard.expected or compared, guard.seen) if value))
     if not met:

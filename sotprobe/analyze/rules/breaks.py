@@ -8,7 +8,8 @@ the same line: that finding is the costlier one, and the break becomes its evide
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from sotprobe.analyze import lost as lost_of
 from sotprobe.analyze.facts import Facts
@@ -82,7 +83,17 @@ def resumed_frames(facts: Facts, event: Event) -> list[FrameKey]:
     if not own:
         return []
     # The stack is outermost first and the user's real frames come before the simulated ones, so the last is where it broke.
-    return [key for key in facts.static.entries if key[0] == event.frame and key[1] and key[1][-1] == own[-1]]
+    return _resumed_after(facts).get((event.frame, own[-1]), [])
+
+
+@lru_cache(maxsize=1)
+def _resumed_after(facts: Facts) -> Mapping[tuple[SourceSite, int], list[FrameKey]]:
+    """Resume functions by their frame and the line that the last break of their chain is at."""
+    found: dict[tuple[SourceSite, int], list[FrameKey]] = defaultdict(list)
+    for frame, chain in facts.static.entries if facts.static else ():
+        if chain:
+            found[frame, chain[-1]].append((frame, chain))
+    return found
 
 
 def _count(facts: Facts, frames: frozenset[FrameKey]) -> float | None:
