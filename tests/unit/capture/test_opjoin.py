@@ -87,6 +87,14 @@ def test_subgraph_runs_are_no_lines():
     assert result.subgraphs["SIR_0"].backward_ns is None
     assert result.lines[a_line(10)].wall_ns == 200
     assert (result.operators, result.compiled, result.attributed) == (3, 2, 1)
+    assert result.compiled_forward == 2
+
+
+def test_operators_of_a_backward_run_are_compiled_but_not_forward():
+    stays = [(0, 10), (100, "SIR_0"), (300, 10)]
+    work = [operator("tanh", 150, thread=WORKER, compiled=True), operator("tanh_grad", 400, compiled=True), operator("add", 120)]
+    result = joined(stays, work)
+    assert (result.compiled, result.compiled_forward) == (3, 2)
 
 
 def test_backward_runs_match_forward_runs_in_reverse_and_leave_their_line():

@@ -188,6 +188,7 @@ def test_code_is_recorded_once_by_identity() -> None:
         "raw": "f",
         "user": True,
         "break_lines": [],
+        "break_sides": [],
         "flags": [],
     }
 
@@ -203,6 +204,7 @@ def test_flags_and_break_lines() -> None:
     assert "coroutine" in records[-1]["flags"]
     rest, last = code_of("def f(): return 1"), code_of("def f(): return 2")
     here.resumed(rest, with_block, 4)
-    here.resumed(last, rest, 9)
+    here.resumed(last, rest, 9, "else")
     assert here.break_lines(last) == [4, 9]
+    assert here.break_sides(last) == ["", "else"]
     assert here.origin(last) is with_block

@@ -8,7 +8,7 @@ import pytest
 from fake_runs import MS, PATH, SHOWN, Program
 
 from sotprobe.errors import InputError
-from sotprobe.model import SourceSite
+from sotprobe.model import SourceSite, TensorFlow
 from sotprobe.readers.rundir import read_run, read_session
 
 TEXT = """\
@@ -228,3 +228,29 @@ class TestAttribution:
         assert (graph.forward_ns, graph.backward_ns) == (20.0, None)
         assert graph.site == SourceSite(SHOWN, 2, "forward")
         assert graph.statements[1].site is None
+
+    def test_sides_of_a_branch_and_what_its_break_takes(self, program):
+        run = program.run().steps(1)
+        run.record("code", id=0, path=PATH, line=1, function="forward", user=True, break_lines=[2, 3], break_sides=["else", ""])
+        run.record(
+            "subgraph", step=0, name="SIR_0", code=0, statements=[],
+            outputs=[{"name": name, "ir_shape": [], "dtype": "bool", "at_break": name == "y"} for name in ("x", "y")],
+        )  # fmt: skip
+        run.record("recompile", step=0, code=0, guards=[])
+        read = read_run(run.directory)
+        (graph,) = read.subgraphs
+        assert (graph.break_lines, graph.break_sides) == ((2, 3), ("else", ""))
+        assert [meta.at_break for meta in graph.outputs] == [False, True]
+        assert [event.break_sides for event in read.events] == [("else", "")]
+
+    def test_what_passes_between_subgraphs(self, program):
+        run = program.run().steps(1)
+        link = {"to": "SIR_1", "input": 2, "from": "SIR_0", "output": 1, "origin": "subgraph", "count": 3, "shape": [2, 3],
+                "dtype": "float32", "bytes": 24}  # fmt: skip
+        run.record("subgraph-flow", step=0, links=[link, {**link, "to": None, "input": None, "shape": None}])
+        run.record("subgraph-flow", step=0, links=[{**link, "from": None}])
+        read = read_run(run.directory)
+        first, second = read.flow
+        assert first == TensorFlow(0, "subgraph", "SIR_0", 1, "SIR_1", 2, 3, (2, 3), "float32", 24)
+        assert (second.target, second.input, second.shape) == (None, None, None)
+        assert read.read_stats["records.jsonl"].malformed == 1, "a tensor has a source"
