@@ -12,7 +12,9 @@ GOLDEN = ROOT / "tests" / "golden"
 
 def main() -> None:
     sys.path.insert(0, str(ROOT))
-    from sotprobe.report import REPORTERS
+    from sotprobe.analyze.graph_fold import picture
+    from sotprobe.report import REPORTERS, graph_dot, graph_text
+    from sotprobe.report.graph_words import Context
 
     samples = runpy.run_path(str(GOLDEN / "report_samples.py"))["SAMPLES"]
     for name, diagnosis in samples.items():
@@ -20,6 +22,13 @@ def main() -> None:
             content = reporter.render(diagnosis)
             path = GOLDEN / f"report_{name}.{reporter.extension}"
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            print(path.relative_to(ROOT))
+    graphs = runpy.run_path(str(GOLDEN / "graph_samples.py"))
+    for name, graph in graphs["SAMPLES"].items():
+        context = Context(graphs["line_of"], graphs["url_of"])
+        for extension, render in (("dot", graph_dot.render), ("txt", graph_text.render)):
+            path = GOLDEN / f"graph_{name}.{extension}"
+            path.write_text(render(picture(graph), context), encoding="utf-8")
             print(path.relative_to(ROOT))
 
 

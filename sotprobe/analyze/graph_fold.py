@@ -142,7 +142,7 @@ def _function_of(node: GraphNode) -> Hashable:
 
 def _function_group(members: Sequence[GraphNode]) -> Group:
     path, name = _path(members[0]), members[0].name
-    return _group(f"{path}:{name}", name, members)
+    return _group(f"{path}:{name}.*", name, members)
 
 
 def _folded(

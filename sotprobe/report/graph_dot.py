@@ -8,6 +8,7 @@ sign that looks like it (``BACKSLASH``), because how often ``\\N`` and ``\\G`` a
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -70,13 +71,13 @@ def css_class(node: GraphNode | Group) -> str:
 # --- escaping --------------------------------------------------------------------------------------------------------
 
 # Characters that visible() keeps and XML forbids.
-_NOT_XML = re.compile("[\ufffe\uffff]")
+NOT_XML = re.compile("[\ufffe\uffff]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\\": BACKSLASH})
 
 
 def escape(text: str) -> str:
     """``text`` for an HTML-like label or between double quotes: nothing in it is left for DOT, XML or a terminal to act on."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text)).translate(_ENTITIES)
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text)).translate(_ENTITIES)
 
 
 class _Ready(str):
@@ -132,6 +133,9 @@ class _Writer:
         self._page = page
         self._layout = layout(picture)
         self._by_id = {node.id: node for node in picture.nodes}
+        self._makers: dict[str, list[str]] = defaultdict(list)
+        for link in picture.links:
+            self._makers[link.target].append(link.source)
         self._names = {node.id: f"n{index}" for index, node in enumerate(picture.nodes)}
 
     def lines(self) -> Iterator[str]:
@@ -140,7 +144,7 @@ class _Writer:
         frames = (frame for column in self._layout.columns for frame in column)
         for number, frame in enumerate(frames):
             yield from (f"  {line}" for line in self._frame(number, frame))
-        yield from (f"  {self._node(node)}" for node in self._layout.loose)
+        yield from (f"  {self._node(node)}" for node, _ in self._layout.loose)
         yield from (f"  {self._link(number, link)}" for number, link in enumerate(self._picture.links))
         yield from (f"  {line}" for line in self._places())
         yield "}"
@@ -239,7 +243,7 @@ class _Writer:
             yield _wide(words.cut(line, words.LINE_LIMIT), mono=True, small=True)
         yield from (_wide(text) for text in filter(None, (words.per_step(node), words.times(node))))
         if text := words.recompiles(node):
-            yield _wide(text, bold=True, color=color)
+            yield _wide(words.cut(text, words.LINE_LIMIT + 8), bold=True, color=color)
         if text := words.compiles(node):
             yield _wide(text, small=True, color="#39424a")
         yield from self._finding_rows(node)
@@ -284,11 +288,15 @@ class _Writer:
         return kinds.TENSOR in (self._by_id[link.source].state, self._by_id[link.target].state)
 
     def _leads_down(self, link: Link) -> bool:
-        """Whether the target is below the source: in its column, and later in the program."""
-        if self._at_tensor(link):
-            return self._layout.column.get(link.source) == self._layout.column.get(link.target)
-        same = self._layout.column[link.source] == self._layout.column[link.target]
-        return same and self._layout.order[link.source] < self._layout.order[link.target]
+        """Whether the target is below the source: in its column and later in the program; a tensor is below what makes it."""
+        if self._layout.column[link.source] is None or self._layout.column[link.source] != self._layout.column[link.target]:
+            return False
+        if self._by_id[link.target].state == kinds.TENSOR:
+            return True
+        order = self._layout.order
+        if self._by_id[link.source].state == kinds.TENSOR:
+            return all(order[maker] < order[link.target] for maker in self._makers[link.source])
+        return order[link.source] < order[link.target]
 
     def _places(self) -> Iterator[str]:
         """The columns side by side; in a column, a node that nothing leads to comes after the one before it."""
@@ -305,9 +313,12 @@ class _Writer:
 
 
 def _short_path(path: str, limit: int = 48) -> str:
-    """The end of a path, which says most."""
+    """The end of a path, which says most: from a slash where there is one."""
     text = words.cut(path, 4096)
-    return text if len(text) <= limit else f"…{text[-limit + 1 :]}"
+    if len(text) <= limit:
+        return text
+    end = text[-limit + 1 :]
+    return f"…{end[max(0, end.find('/')) :]}"
 
 
 def _few(texts: Sequence[str]) -> Iterator[str]:
@@ -329,7 +340,7 @@ def tooltip(node: GraphNode | Group, context: words.Context) -> Iterator[str]:
     yield words.why(node)
     if node.kind == kinds.DYNAMIC_REGION and node.site is not None and (line := context.source_line(node.site)):
         yield one_line(line, TOOLTIP_LINE)
-    yield from filter(None, (words.per_step(node), words.times(node), words.compiles(node)))
+    yield from filter(None, (words.per_step(node), words.times(node), words.recompiles(node), words.compiles(node)))
     missed = [f"{one_line(version.name, 24)}: {text}" for version in node.versions if (text := words.guards(version))]
     yield from _few(missed)
     yield from map(words.finding, context.findings.get(node.id, ()))

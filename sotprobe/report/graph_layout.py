@@ -37,22 +37,23 @@ class Frame:
 
 @dataclass(frozen=True)
 class Layout:
-    """``loose`` are tensors between nodes of several frames."""
+    """``loose`` are tensors between nodes of several frames, with their column when those are in one."""
 
     columns: tuple[tuple[Frame, ...], ...]
-    loose: tuple[Node, ...]
+    loose: tuple[tuple[Node, int | None], ...]
 
     @cached_property
     def order(self) -> Mapping[str, int]:
         """Node id to its place in reading order; tensors come last, they have none."""
         nodes = [node for column in self.columns for frame in column for node in frame.nodes]
-        ranked = sorted([*nodes, *self.loose], key=lambda node: node.state == TENSOR)
+        ranked = sorted([*nodes, *(node for node, _ in self.loose)], key=lambda node: node.state == TENSOR)
         return {node.id: index for index, node in enumerate(ranked)}
 
     @cached_property
-    def column(self) -> Mapping[str, int]:
-        """Node id to the number of its column; loose tensors have none."""
-        return {node.id: number for number, column in enumerate(self.columns) for frame in column for node in frame.nodes}
+    def column(self) -> Mapping[str, int | None]:
+        """Node id to the number of its column; a tensor between columns has none."""
+        framed = {node.id: number for number, column in enumerate(self.columns) for frame in column for node in frame.nodes}
+        return {**framed, **{node.id: column for node, column in self.loose}}
 
     def rows(self, column: Sequence[Frame]) -> list[Node]:
         """The nodes of a column from top to bottom, without tensors."""
@@ -121,7 +122,8 @@ def _with_tensors(picture: Picture, columns: list[list[Frame]]) -> Layout:
         if node.state != TENSOR:
             continue
         if len(around[node.id]) != 1:
-            loose.append(node)
+            numbers = {number for number, _ in around[node.id]}
+            loose.append((node, numbers.pop() if len(numbers) == 1 else None))
             continue
         number, position = around[node.id].pop()
         frame = columns[number][position]

@@ -11,13 +11,14 @@ from sotprobe.analyze.graph_fold import Group, Picture
 from sotprobe.model import GraphNode
 from sotprobe.model import graph as kinds
 from sotprobe.report import graph_words as words
-from sotprobe.report.text import code_line, count, figure, visible
+from sotprobe.report.text import code_line, count, figure, one_line
 
 if TYPE_CHECKING:
     from sotprobe.report.page import Page
 
 MIN_WIDTH = 40
 MISSING = "-"
+LONGEST = 200
 HEAD = ("place", "state", "ops", "runs/step", "compiles", "ms/step")
 # From the left; the others are figures.
 _TEXTS = (0, 1)
@@ -65,9 +66,9 @@ def _table(page: Page, nodes: Sequence[Node], context: words.Context) -> None:
 def _where(node: Node) -> str:
     """The function and its file."""
     if isinstance(node, Group):
-        return visible(node.path or "several files")
-    path = node.site.path if node.site is not None else None
-    return "  ".join(filter(None, (visible(node.name), visible(path or ""))))
+        return one_line(node.path or "several files", LONGEST)
+    path = node.site.path if node.site is not None else ""
+    return "  ".join(filter(None, (one_line(node.name, LONGEST), one_line(path, LONGEST))))
 
 
 def _cells(node: Node) -> tuple[str, ...]:
@@ -75,7 +76,7 @@ def _cells(node: Node) -> tuple[str, ...]:
         place, state, compiles = words.cut(node.name, words.NAME_LIMIT), words.state(node), node.versions
     else:
         side = f" ({words.side(node)})" if words.side(node) else ""
-        place, state, compiles = f"{words.lines(node)}{side}", words.why(node), node.compiles
+        place, state, compiles = words.cut(f"{words.lines(node)}{side}", words.NAME_LIMIT), words.why(node), node.compiles
     figures = (
         _figure(node.ops, count),
         _figure(node.runs_per_step, count),

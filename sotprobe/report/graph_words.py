@@ -72,16 +72,20 @@ def cut(text: str, limit: int) -> str:
 
 
 def lines(node: GraphNode) -> str:
-    """``line 16``, ``lines 14-34``, ``from line 12`` of a function whose lines are not known."""
+    """``line 16``, ``lines 14-34``, ``def in line 12`` of a function whose lines are not known.
+
+    A piece that only holds what it calls says so: ``lines 22-25 of work, after line 30``.
+    """
     site = node.site
     if site is None:
         return "line not known"
+    after = f", after line {node.chain[-1]}" if node.chain else ""
     if site.precision == FUNCTION:
-        after = f", after line {node.chain[-1]}" if node.chain else ""
         return f"def in line {site.line}{after}"
-    if node.last_line is None or node.last_line == site.line:
-        return f"line {site.line}"
-    return f"lines {site.line}-{node.last_line}"
+    first, last = site.line, node.last_line or site.line
+    text = f"line {first}" if first == last else f"lines {first}-{last}"
+    inlined = site.function != node.name.rpartition(".")[2]
+    return f"{text} of {cut(site.function, NAME_LIMIT)}{after}" if inlined else text
 
 
 def place(node: GraphNode) -> str:
@@ -93,23 +97,29 @@ def place(node: GraphNode) -> str:
     return f"{visible(site.path)}:{site.line}{last}"
 
 
+_SIDE = re.compile(r"@(?:\d+(?:then|else)?,)*\d+(then|else)$")
+
+
 def side(node: GraphNode) -> str:
     """``then`` or ``else`` of a piece that follows an if, else nothing."""
-    tail = node.id.rpartition("@")[2]
-    return next((word for word in ("then", "else") if tail.endswith(word)), "")
+    found = _SIDE.search(node.id)
+    return found[1] if found else ""
 
 
 def state(node: GraphNode | Group) -> str:
     """What became of it, in words."""
-    if isinstance(node, GraphNode) and node.why is not None and node.state in (kinds.DYNAMIC_REGION, kinds.DROPPED):
-        return WHY_WORDS.get(node.why, one_line(node.why, NAME_LIMIT))
-    return STATE_WORDS.get(node.state, one_line(node.state, NAME_LIMIT))
+    if isinstance(node, GraphNode) and node.why is not None:
+        if node.state in (kinds.DYNAMIC_REGION, kinds.DROPPED):
+            return WHY_WORDS.get(node.why, cut(node.why, NAME_LIMIT))
+        if node.why == kinds.COMPILE_LIMIT:
+            return "compile-time limit"
+    return STATE_WORDS.get(node.state, cut(node.state, NAME_LIMIT))
 
 
 def why(node: GraphNode) -> str:
     """``graph break: tensor-if``."""
-    cause = "" if node.cause in (None, node.why) else f": {cut(node.cause, NAME_LIMIT)}"
-    return f"{state(node)}{cause}"
+    known = node.cause is None or node.why in (node.cause, kinds.COMPILE_LIMIT)
+    return state(node) if known else f"{state(node)}: {cut(node.cause or '', NAME_LIMIT)}"
 
 
 def per_step(node: GraphNode | Group) -> str:
@@ -314,7 +324,7 @@ def folding(picture: Picture) -> str:
     if picture.folded_by is None:
         return ""
     by = "function" if picture.folded_by == "function" else f"the first {plural(picture.depth or 0, 'part')} of the module path"
-    return f"folded by {by}: {len(picture.nodes)} of {plural(len(picture.graph.nodes), 'node')} drawn"
+    return f"folded by {by}: {plural(len(picture.graph.nodes), 'node')} drawn as {len(picture.nodes)}"
 
 
 def caption(picture: Picture) -> str:

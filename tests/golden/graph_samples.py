@@ -330,6 +330,15 @@ def hostile() -> SubgraphGraph:
     return graph(nodes, edges, summary, program=ProgramInfo(NASTY[0], "script", NASTY[1:4]), environment={"paddle": NASTY[8]})
 
 
+def line_of(place: SourceSite) -> str | None:
+    return SOURCES.get(place.path, {}).get(place.line)
+
+
+def url_of(place: SourceSite) -> str | None:
+    """Links to the files of the samples, and to nothing that a hostile one names."""
+    return f"../{place.path}#L{place.line}" if place.path.startswith(("cases/", "ppdet/")) else None
+
+
 SAMPLES = {
     "one_subgraph": one_subgraph(),
     "five_breaks": five_breaks(),
