@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -23,6 +23,9 @@ from sotprobe.model.graph import (
 
 # A picture with more nodes than that is no longer read at its natural size.
 MOST_DRAWN = 120
+# Less than that says little of a large program; then up to so many are drawn, which still takes seconds only.
+FEWEST_DRAWN = 12
+STILL_DRAWN = 480
 
 # What a group of nodes is drawn as: the first of these that one of its subgraphs is, else of its other nodes.
 _STATES = (CACHE_FULL, RECOMPILED, COMPILED, DROPPED, DYNAMIC_REGION, TENSOR)
@@ -78,7 +81,7 @@ def picture(graph: SubgraphGraph, *, full: bool = False, depth: int | None = Non
     """What to draw. ``depth`` folds by so many parts of the module path, ``full`` never folds.
 
     Without either, a graph of more than ``most`` nodes is folded by function, and by ever shorter module paths while that is
-    still too many.
+    still too many. A step that would leave next to nothing to see (all functions are in one file) is not taken.
     """
     if depth is not None:
         return _by_module(graph, depth)
@@ -86,12 +89,16 @@ def picture(graph: SubgraphGraph, *, full: bool = False, depth: int | None = Non
     if full or len(whole.nodes) <= most:
         return whole
     folded = _folded(graph, _function_of, _function_group, "function")
-    if len(folded.nodes) <= most:
-        return folded
-    parts = module_parts(graph.nodes)
-    deepest = max(map(len, parts.values()), default=1)
-    fitting = (level for level in range(deepest - 1, 0, -1) if len({path[:level] for path in parts.values()}) <= most)
-    return _by_module(graph, next(fitting, 1))
+    for coarser in _by_ever_shorter_paths(graph):
+        if len(folded.nodes) <= most or (len(coarser.nodes) < FEWEST_DRAWN and len(folded.nodes) <= STILL_DRAWN):
+            break
+        folded = coarser
+    return folded
+
+
+def _by_ever_shorter_paths(graph: SubgraphGraph) -> Iterator[Picture]:
+    deepest = max(map(len, module_parts(graph.nodes).values()), default=1)
+    return (_by_module(graph, depth) for depth in range(deepest - 1, 0, -1))
 
 
 # --- not folded ------------------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -71,13 +73,26 @@ def graph(request: GraphRequest) -> GraphResult:
     unknown format, and ToolMissing when graphviz is needed and absent (the .dot file is then written in its place).
     """
     output = None if request.output is None else _checked(request.output)
-    source = _read(request)
-    _check_drawable(source.graph, request.source)
-    shown = picture(source.graph, full=request.full, depth=request.depth)
-    result = GraphResult(shown, _context(source, output), source.notes)
-    if output is not None:
-        _write(output, result)
+    with _no_collector():
+        source = _read(request)
+        _check_drawable(source.graph, request.source)
+        shown = picture(source.graph, full=request.full, depth=request.depth)
+        result = GraphResult(shown, _context(source, output), source.notes)
+        if output is not None:
+            _write(output, result)
     return result
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Without the garbage collector, which takes half of the time looking for cycles in a million records that have none."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -76,19 +76,30 @@ def test_functions_of_one_name_in_two_files_are_two():
     assert not {node.id for node in shown.nodes} & {node.id for node in nodes}
 
 
+def many_functions(parts: int, files: int, functions: int) -> SubgraphGraph:
+    return graph(
+        *(
+            piece(f"f{number}@{side}", f"pkg/part{part}/file{file}.py")
+            for part in range(parts)
+            for file in range(files)
+            for number in range(functions)
+            for side in "ab"
+        )
+    )
+
+
 def test_too_many_functions_are_folded_by_the_longest_module_path_that_is_short_enough():
-    nodes = [
-        piece(f"f{number}@{side}", f"pkg/part{part}/file{file}.py")
-        for part in range(2)
-        for file in range(3)
-        for number in range(4)
-        for side in "ab"
-    ]
-    shown = picture(graph(*nodes), most=7)
+    large = many_functions(20, 3, 4)
+    shown = picture(large, most=70)
     assert (shown.folded_by, shown.depth) == ("module", 3)
-    assert names(shown) == [f"pkg.part{part}.file{file}" for part in range(2) for file in range(3)]
-    assert names(picture(graph(*nodes), most=5)) == ["pkg.part0", "pkg.part1"]
-    assert names(picture(graph(*nodes), most=1)) == ["pkg"]
+    assert names(shown) == [f"pkg.part{part}.file{file}" for part in range(20) for file in range(3)]
+    assert names(picture(large, most=20)) == [f"pkg.part{part}" for part in range(20)]
+
+
+def test_a_fold_that_would_leave_nothing_to_see_is_not_taken():
+    one_file = many_functions(1, 1, 150)
+    assert names(picture(one_file)) == [f"f{number}" for number in range(150)]
+    assert names(picture(many_functions(1, 1, 500))) == ["pkg.part0.file0"]
 
 
 def test_collapse_folds_whatever_the_size():
