@@ -79,7 +79,7 @@ def lines(node: GraphNode) -> str:
     site = node.site
     if site is None:
         return "line not known"
-    after = f", after line {node.chain[-1]}" if node.chain else ""
+    after = "" if not node.chain else f", after line {node.chain[-1]}" if node.chain[-1] else ", after a break"
     if site.precision == FUNCTION:
         return f"def in line {site.line}{after}"
     first, last = site.line, node.last_line or site.line
@@ -108,11 +108,13 @@ def side(node: GraphNode) -> str:
 
 def state(node: GraphNode | Group) -> str:
     """What became of it, in words."""
-    if isinstance(node, GraphNode) and node.why is not None:
-        if node.state in (kinds.DYNAMIC_REGION, kinds.DROPPED):
+    if isinstance(node, GraphNode):
+        if node.why is not None and node.state in (kinds.DYNAMIC_REGION, kinds.DROPPED):
             return WHY_WORDS.get(node.why, cut(node.why, NAME_LIMIT))
-        if node.why == kinds.COMPILE_LIMIT:
+        if node.state == kinds.CACHE_FULL and node.why == kinds.COMPILE_LIMIT:
             return "compile-time limit"
+        if node.state == kinds.COMPILED and (node.compiles or 0) > 1:
+            return "compiled"  # a log does not tell the two sides of a branch apart
     return STATE_WORDS.get(node.state, cut(node.state, NAME_LIMIT))
 
 
@@ -157,9 +159,9 @@ def sir_names(node: GraphNode) -> str:
 
 
 def recompiles(node: GraphNode) -> str:
-    """``x20 recompiled: x.shape[0] 2, 3, 4…``; nothing when it was compiled once."""
+    """``x20 recompiled: x.shape[0] 2, 3, 4…``; nothing when that is not known of it."""
     number = node.compiles or len(node.versions)
-    if node.kind != kinds.SUBGRAPH or number < 2:
+    if node.state not in (kinds.RECOMPILED, kinds.CACHE_FULL) or number < 2:
         return ""
     guard = guard_values(node.versions)
     return f"x{number} recompiled{': ' if guard else ''}{guard}"

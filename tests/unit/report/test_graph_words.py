@@ -46,6 +46,7 @@ def version(*values: str, expression: str = "frame.f_locals['x'].shape[0]", seen
         ({"site": None}, "line not known"),
         ({"site": SourceSite("m.py", 7, "forward", "function")}, "def in line 7"),
         ({"site": SourceSite("m.py", 7, "forward", "function"), "chain": (12, 20)}, "def in line 7, after line 20"),
+        ({"site": SourceSite("m.py", 7, "forward", "function"), "chain": (0,)}, "def in line 7, after a break"),
         ({"site": SourceSite("m.py", 22, "work"), "last_line": 25}, "lines 22-25 of work"),
         ({"site": SourceSite("m.py", 22, "work"), "last_line": 25, "chain": (30,)}, "lines 22-25 of work, after line 30"),
     ],
@@ -74,6 +75,7 @@ def test_the_side_of_an_if_is_read_from_the_chain_only(identity, side):
     ("changes", "text"),
     [
         ({}, "compiled once"),
+        ({"compiles": 2}, "compiled"),
         ({"state": RECOMPILED, "cause": "shape-churn"}, "recompiled: shape-churn"),
         ({"state": CACHE_FULL, "cause": "float-guard"}, "cache full: float-guard"),
         ({"state": CACHE_FULL, "why": COMPILE_LIMIT, "cause": "compile-time"}, "compile-time limit"),
@@ -93,8 +95,10 @@ def test_versions_are_told_by_the_values_that_their_guards_met():
     assert words.guard_values(versions[:1]) == ""
     assert words.guard_values(versions[:2]) == "x.shape[0] 2, 3"
     assert words.guard_values(versions) == "x.shape[0] 2, 3, 4…"
-    assert words.recompiles(node(compiles=4, versions=versions)) == "x4 recompiled: x.shape[0] 2, 3, 4…"
+    assert words.recompiles(node(state=RECOMPILED, compiles=4, versions=versions)) == "x4 recompiled: x.shape[0] 2, 3, 4…"
+    assert words.recompiles(node(state=RECOMPILED, compiles=4)) == "x4 recompiled"
     assert words.recompiles(node(compiles=1, versions=versions[:1])) == ""
+    assert words.recompiles(node(compiles=2)) == ""  # the two sides of a branch, where they cannot be told apart
 
 
 def test_a_log_knows_the_values_from_the_guards_text_only():
