@@ -163,27 +163,20 @@ def _folded(
     for node in graph.nodes:
         if node.kind != TENSOR:
             bundles[key(node)].append(node)
-    return _drawn(graph, bundles.values(), group, _owners(graph), by, depth)
+    return _drawn(graph, bundles.values(), group, _makers(graph), by, depth)
 
 
-def _owners(graph: SubgraphGraph) -> dict[str, str]:
-    """Of every tensor node what makes it, else what takes it: a folded picture shows that instead."""
+def _makers(graph: SubgraphGraph) -> dict[str, str]:
+    """Of every tensor node what makes it: a folded picture shows that instead."""
     tensors = {node.id for node in graph.nodes if node.kind == TENSOR}
-    owners: dict[str, str] = {}
-    for edge in graph.edges:
-        if edge.target in tensors:
-            owners[edge.target] = edge.source
-    for edge in graph.edges:
-        if edge.source in tensors:
-            owners.setdefault(edge.source, edge.target)
-    return owners
+    return {edge.target: edge.source for edge in graph.edges if edge.target in tensors}
 
 
 def _drawn(
     graph: SubgraphGraph,
     bundles: Iterable[Sequence[GraphNode]],
     group: Callable[[Sequence[GraphNode]], Group],
-    owners: Mapping[str, str],
+    instead: Mapping[str, str],
     by: str | None = None,
     depth: int | None = None,
 ) -> Picture:
@@ -196,7 +189,7 @@ def _drawn(
         place.update((member.id, node.id) for member in members)
     links: dict[tuple[str, str], list[GraphEdge]] = defaultdict(list)
     for edge in graph.edges:
-        source, target = (place.get(owners.get(end, end)) for end in (edge.source, edge.target))
+        source, target = (place.get(instead.get(end, end)) for end in (edge.source, edge.target))
         if source is not None and target is not None and (source != target or source == edge.source == edge.target):
             links[source, target].append(edge)
     drawn = tuple(Link(source, target, tuple(edges)) for (source, target), edges in links.items())

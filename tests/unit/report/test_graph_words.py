@@ -95,6 +95,7 @@ def test_versions_are_told_by_the_values_that_their_guards_met():
     assert words.guard_values(versions[:1]) == ""
     assert words.guard_values(versions[:2]) == "x.shape[0] 2, 3"
     assert words.guard_values(versions) == "x.shape[0] 2, 3, 4…"
+    assert words.guard_values(versions[3:]) == "x.shape[0] 2, 3, 4…"  # one step of it
     assert words.recompiles(node(state=RECOMPILED, compiles=4, versions=versions)) == "x4 recompiled: x.shape[0] 2, 3, 4…"
     assert words.recompiles(node(state=RECOMPILED, compiles=4)) == "x4 recompiled"
     assert words.recompiles(node(compiles=1, versions=versions[:1])) == ""
