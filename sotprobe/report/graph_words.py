@@ -171,14 +171,17 @@ def guard_values(versions: Sequence[GraphVersion]) -> str:
     """What the guards that failed compared and the values they met: ``x.shape[0] 2, 3, 4…``, the one with most values."""
     met: dict[str, dict[str, None]] = {}
     for version in versions:
-        for guard in reversed(version.guards):  # the oldest first
-            subject, _, compared = _readable(guard.expression).partition(" == ")
-            values = met.setdefault(subject, {})
-            values.update(dict.fromkeys(value for value in (guard.expected or compared, guard.seen) if value))
+        missed = [(_readable(guard.expression).partition(" == "), guard) for guard in reversed(version.guards)]  # oldest first
+        for (subject, _, compared), guard in missed:
+            met.setdefault(subject, {}).setdefault(guard.expected or compared)
+        for (subject, _, _), guard in missed:
+            met[subject].setdefault(guard.seen or "")
     if not met:
         return ""
-    subject, values = max(met.items(), key=lambda item: len(item[1]))
-    shown = ", ".join(_value(value) for value in list(values)[:MOST_VALUES])
+    subject, values = max(
+        ((name, [value for value in found if value]) for name, found in met.items()), key=lambda item: len(item[1])
+    )
+    shown = ", ".join(map(_value, values[:MOST_VALUES]))
     more = "…" if len(values) > MOST_VALUES else ""
     others = f" and {plural(len(met) - 1, 'more guard')}" if len(met) > 1 else ""
     return f"{cut(subject, 40)} {shown}{more}{others}".replace("  ", " ")
