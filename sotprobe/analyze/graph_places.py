@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from sotprobe.analyze.compare import NS_PER_MS, steady_steps
@@ -198,7 +200,7 @@ class Places:
             cause=causes.most_common(1)[0][0] if causes else None,
             versions=self._versions(here, graphs),
             statements=newest.statements,
-            inputs=merged_border([graph.inputs for graph in graphs]),
+            inputs=merged_border([in_order(graph.inputs) for graph in graphs]),
             outputs=merged_border([graph.outputs for graph in graphs]),
         )
 
@@ -253,6 +255,26 @@ def extent(graph: Subgraph, frame: SourceSite) -> tuple[SourceSite | None, int |
     if not own:
         return graph.site or graph.frame, None
     return min(own), max(site.line for site in own)
+
+
+def ranks(metas: Sequence[TensorMeta]) -> list[int]:
+    """The place of each input in the order in which SOT met them, by the numbers in their names.
+
+    SOT sorts inputs by name as text: ``var_10`` comes before ``var_9``, so the order changes from version to version.
+    """
+    order = sorted(range(len(metas)), key=lambda position: _numbers(metas[position].name))
+    found = [0] * len(order)
+    for rank, position in enumerate(order):
+        found[position] = rank
+    return found
+
+
+def in_order(metas: Sequence[TensorMeta]) -> tuple[TensorMeta, ...]:
+    return tuple(meta for _, meta in sorted(zip(ranks(metas), metas, strict=True), key=itemgetter(0)))
+
+
+def _numbers(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def merged_border(borders: Sequence[tuple[TensorMeta, ...]]) -> tuple[TensorMeta, ...]:

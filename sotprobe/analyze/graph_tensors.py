@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sotprobe.analyze.graph_places import Scope
+from sotprobe.analyze.graph_places import Scope, ranks
 from sotprobe.model import GraphEdge, GraphNode, Run, Subgraph, TensorFlow, TensorMeta
 from sotprobe.model.graph import BREAK, DROPPED, DYNAMIC_REGION, PASSES, SUBGRAPH, TENSOR
 from sotprobe.model.subgraph import FROM_DYNAMIC, FROM_SUBGRAPH
@@ -81,6 +81,7 @@ class Tensors:
             self._before[target].append(source)
         self._node_of = {version.name: node.id for node in nodes.values() for version in node.versions}
         self._subgraphs = {graph.name: graph for graph in run.subgraphs}
+        self._ranks: dict[str, list[int]] = {}
         self.nodes: dict[str, GraphNode] = {}
         self.edges: list[GraphEdge] = []
         self.to_dynamic: float | None = 0.0 if run.flow else None
@@ -101,7 +102,7 @@ class Tensors:
                 tensor.left = tensor.left or _Passing()
                 tensor.left.add(flow, per_step)
             elif flow.target in self._node_of:
-                consumer = (self._node_of[flow.target], flow.input or 0)
+                consumer = (self._node_of[flow.target], self._rank(flow.target, flow.input or 0))
                 tensor.consumers.setdefault(consumer, _Passing()).add(flow, per_step)
         return list(found.values())
 
@@ -109,7 +110,17 @@ class Tensors:
         node = self._node_of.get(flow.source)
         if node is None:
             return None
-        return _Key(node, _OUT if flow.origin == FROM_SUBGRAPH else _IN, flow.output)
+        if flow.origin == FROM_SUBGRAPH:
+            return _Key(node, _OUT, flow.output)
+        return _Key(node, _IN, self._rank(flow.source, flow.output))
+
+    def _rank(self, name: str, position: int) -> int:
+        """An input's place among those of its node."""
+        if name not in self._ranks:
+            graph = self._subgraphs.get(name)
+            self._ranks[name] = ranks(graph.inputs) if graph is not None else []
+        known = self._ranks[name]
+        return known[position] if position < len(known) else position
 
     def _flows(self) -> Iterator[tuple[TensorFlow, float | None]]:
         """What counts, with how often it passes in a step that the graph shows.
@@ -233,7 +244,7 @@ class Tensors:
         for flow in self._run.flow:
             key = self._key(flow)
             if key is not None and flow.target in self._node_of:
-                found[self._node_of[flow.target], flow.input or 0].add(key)
+                found[self._node_of[flow.target], self._rank(flow.target, flow.input or 0)].add(key)
         return found
 
     # Dynamic code on either side

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from expectations import read_lines
-from runs import REPOSITORY, Ask, Made
+from runs import REPOSITORY, Ask, Made, paddle_version
 from shared_table import ALL_GRAPHS
 
 from sotprobe.analyze.graph import build_graph, to_records
@@ -171,7 +171,7 @@ def test_what_passes_at_five_breaks(ask: Ask, made: Made) -> None:
     assert f"helper@{at['helper']}" in shared_by, "h.detach() goes to both parts of helper"
     inputs = {source for source, _ in passes if ".in" in source and not any(target == source for _, target in passes)}
     assert {"Net.forward.in0", f"Net.forward@{one}.in1"} <= inputs, "the caller's x, and self.scale"
-    assert graph.summary.bytes_to_dynamic == 4 * 8 * 4 + 1 + 4, "what numpy, if and print read"
+    assert graph.summary.bytes_to_dynamic == pytest.approx(4 * 8 * 4 + 1 + 4), "what numpy, if and print read"
 
 
 @pytest.mark.parametrize("ask", [Ask(f"{PROGRAMS}/graph_tensors.py", ALL_GRAPHS, (), "record")], ids=str)
@@ -217,6 +217,7 @@ BEFORE = Ask("cases/detection_loss.py", (), (), "record")
 AFTER = Ask("cases/detection_loss_fixed.py", (), (), "record")
 
 
+@pytest.mark.skipif((paddle_version() or "9") < "3.2", reason="the fix is for Paddle 3.2 and later")
 @pytest.mark.asks(BEFORE, AFTER)
 def test_before_and_after_the_fix_of_the_loss(runs) -> None:
     before, after = graph_of(runs.made(BEFORE)), graph_of(runs.made(AFTER))

@@ -414,6 +414,19 @@ def test_steady_steps_decide_where_a_tensor_comes_from(story: Story) -> None:
     assert story.graph(step=0).summary.bytes_from_dynamic == 32.0
 
 
+def test_inputs_are_the_same_in_every_version(story: Story) -> None:
+    """SOT sorts them by name as text, so var_10 comes before var_9: the first input of one version is the second of another."""
+    story.translate(0)
+    story.subgraph("SIR_0", 0, "work", inputs=("var_1", "var_2"), runs=range(1))
+    story.subgraph("SIR_1", 0, "work", inputs=("var_10", "var_9"), runs=range(1, 6), step=1)
+    story.flows(0, ("SIR_0", 0, "SIR_0", 0, "input"), ("SIR_0", 1, "SIR_0", 1, "dynamic"))
+    story.flows(1, ("SIR_1", 0, "SIR_1", 0, "dynamic"), ("SIR_1", 1, "SIR_1", 1, "input"))
+    graph = story.graph()
+    assert [meta.name for meta in node(graph, "Net.forward").inputs] == ["var_9", "var_10"]
+    assert set(edges(graph, "tensor")) == {("Net.forward.in0", "Net.forward"), ("Net.forward.in1", "Net.forward")}
+    assert graph.summary.bytes_from_dynamic == 32.0
+
+
 def test_one_step_shows_what_ran_in_it(story: Story) -> None:
     story.translate(0).breaks(0, "if").subgraph("SIR_0", 0, "more")
     story.code(1, "forward", "if", sides=("then",)).code(2, "forward", "if", sides=("else",))
