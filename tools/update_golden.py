@@ -24,11 +24,13 @@ def main() -> None:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
             print(path.relative_to(ROOT))
     graphs = runpy.run_path(str(GOLDEN / "graph_samples.py"))
-    for name, graph in graphs["SAMPLES"].items():
-        context = Context(graphs["line_of"], graphs["url_of"])
+    context = Context(graphs["line_of"], graphs["url_of"])
+    pictures = {name: picture(graph) for name, graph in graphs["SAMPLES"].items()}
+    pictures["thirty_folded"] = picture(graphs["SAMPLES"]["thirty"], depth=3)
+    for name, shown in pictures.items():
         for extension, render in (("dot", graph_dot.render), ("txt", graph_text.render)):
             path = GOLDEN / f"graph_{name}.{extension}"
-            path.write_text(render(picture(graph), context), encoding="utf-8")
+            path.write_text(render(shown, context), encoding="utf-8")
             print(path.relative_to(ROOT))
 
 

@@ -19,6 +19,9 @@ NASTY = _MODULE["NASTY"]
 CONTEXT = Context(_MODULE["line_of"], _MODULE["url_of"])
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz (dot) is not installed")
+# Every picture that has a golden: the samples, and one that is folded.
+PICTURES = {**{name: picture(graph) for name, graph in SAMPLES.items()}, "thirty_folded": picture(SAMPLES["thirty"], depth=3)}
+each_picture = pytest.mark.parametrize("name", PICTURES)
 each_sample = pytest.mark.parametrize("name", SAMPLES)
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from graph_sample import CONTEXT, GOLDEN, NASTY, SAMPLES, each_sample, shown, with_finding
+from graph_sample import CONTEXT, GOLDEN, NASTY, PICTURES, SAMPLES, each_picture, each_sample, shown, with_finding
 
 from sotprobe.analyze.graph_fold import Group, picture
 from sotprobe.model.graph import CONTROL, SUBGRAPH
@@ -29,14 +29,14 @@ def words_of(line: str) -> list[str]:
     return re.findall(r">([^<>]+)<", label[1] if label else "")
 
 
-@each_sample
+@each_picture
 def test_matches_its_golden(name):
     golden = (GOLDEN / f"graph_{name}.dot").read_text(encoding="utf-8")
-    assert graph_dot.render(shown(name), CONTEXT) == golden, "if wanted: python tools/update_golden.py, and read the diff"
+    assert graph_dot.render(PICTURES[name], CONTEXT) == golden, "if wanted: python tools/update_golden.py, and read the diff"
 
 
-def test_every_golden_belongs_to_a_sample():
-    assert {path.stem.removeprefix("graph_") for path in GOLDEN.glob("graph_*.dot")} == set(SAMPLES)
+def test_every_golden_belongs_to_a_picture():
+    assert {path.stem.removeprefix("graph_") for path in GOLDEN.glob("graph_*.dot")} == set(PICTURES)
 
 
 @each_sample

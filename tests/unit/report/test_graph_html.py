@@ -85,6 +85,15 @@ def test_no_text_can_end_the_data():
     assert not set("<>&\u2028\u2029") & set(script)
 
 
+def test_the_pages_colours_are_those_of_the_picture():
+    text = graph_html.render(shown("one_subgraph"), CONTEXT, NO_SVG)
+    light = text[: text.index("@media")]
+    for state, look in graph_dot.LOOKS.items():
+        fill, line = (re.search(f"--{state}{part}: (#[0-9a-f]+);", light)[1] for part in ("", "-line"))
+        full = [color if len(color) == 7 else "#" + "".join(digit * 2 for digit in color[1:]) for color in (fill, line)]
+        assert full == [look.fill, look.line]
+
+
 def test_many_statements_are_cut_and_counted(monkeypatch):
     monkeypatch.setattr(graph_html, "MOST_STATEMENTS", 5)
     item = data_of(graph_html.render(shown("one_subgraph"), CONTEXT, NO_SVG))["items"][0]

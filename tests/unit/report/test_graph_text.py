@@ -5,15 +5,15 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from graph_sample import CONTEXT, GOLDEN, each_sample, shown
+from graph_sample import CONTEXT, GOLDEN, PICTURES, each_picture, each_sample, shown
 
 from sotprobe.report import graph_text
 
 
-@each_sample
+@each_picture
 def test_matches_its_golden(name):
     golden = (GOLDEN / f"graph_{name}.txt").read_text(encoding="utf-8")
-    assert graph_text.render(shown(name), CONTEXT) == golden, "if wanted: python tools/update_golden.py, and read the diff"
+    assert graph_text.render(PICTURES[name], CONTEXT) == golden, "if wanted: python tools/update_golden.py, and read the diff"
 
 
 @each_sample
