@@ -93,8 +93,10 @@ class Names:
     def __init__(self, facts: Facts, frames: Iterable[SourceSite]):
         self._facts = facts
         self._qualified: dict[SourceSite, str] = {}
+        self._frames: dict[tuple[str, str], list[SourceSite]] = defaultdict(list)
         by_name: dict[tuple[str, str], set[int]] = defaultdict(set)
-        for frame in frames:
+        for frame in sorted(frames):
+            self._frames[frame.path, frame.function].append(frame)
             by_name[frame.path, self.function(frame)].add(frame.line)
         self._ambiguous = {name for name, lines in by_name.items() if len(lines) > 1}
 
@@ -107,6 +109,15 @@ class Names:
             same = found is not None and found.name == site.function
             known = self._qualified[site] = file.qualified_name(found) if same else site.function
         return known
+
+    def frame(self, site: SourceSite) -> SourceSite | None:
+        """Where the function around a line is defined, as far as the source or a frame tells."""
+        file = self._facts.sources.file(site.path)
+        found = file.function_at(site.line) if file else None
+        if found is not None and found.name == site.function:
+            return SourceSite(site.path, found.defined, found.name)
+        above = [frame for frame in self._frames.get((site.path, site.function), ()) if frame.line <= site.line]
+        return above[-1] if above else None
 
     def base(self, frame: SourceSite) -> str:
         """``path:function``; functions of one name in one file are told apart by their line."""
@@ -189,7 +200,9 @@ class Places:
             state=self._state(here, graphs),
             site=first,
             last_line=last,
+            frame=here.frame,
             chain=here.lines,
+            sides=here.sides,
             ops=next((graph.ops for graph in reversed(graphs) if graph.ops is not None), None),
             compiles=len(graphs),
             runs_per_step=per_step,

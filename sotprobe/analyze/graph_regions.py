@@ -73,7 +73,7 @@ class Regions:
         """With operators and milliseconds per step, where lines were measured."""
         measured = self._facts.static_lines is not None
         for region in self._all.values():
-            node = region.node
+            node = replace(region.node, spans=spans(region.lines))
             if not measured or (region.since is not None and region.since >= self._measured_until):
                 yield node
                 continue
@@ -149,6 +149,7 @@ class Regions:
             name=self._names.function(lost.frame),
             state=DYNAMIC_REGION,
             site=lost.site,
+            frame=lost.frame,
             chain=lost.break_lines,
             runs_per_step=lost_count(self._facts, lost) if self._scope.step is None else None,
             why=why,
@@ -180,6 +181,7 @@ class Regions:
             name=self._names.function(site),
             state=DYNAMIC_REGION,
             site=site,
+            frame=self._names.frame(site),
             runs_per_step=reached,
             why=BREAK,
             cause=cause,
@@ -229,7 +231,9 @@ class Regions:
             name=self._names.function(here.frame),
             state=DYNAMIC_REGION,
             site=SourceSite(here.frame.path, line or here.frame.line, here.frame.function, here.frame.precision),
+            frame=here.frame,
             chain=here.lines,
+            sides=here.sides,
             runs_per_step=self._skipped(here, places),
             why=why,
             cause=event.cause,
@@ -278,6 +282,17 @@ class Regions:
         own = self._facts.own_lines(total.site)
         above = [line for line in own if line in self._owners and line[1] <= total.site.line]
         return self._owners[max(above)] if above else None
+
+
+def spans(lines: Iterable[Line]) -> tuple[tuple[str, int, int], ...]:
+    """Lines as (path, first, last), in order."""
+    found: list[tuple[str, int, int]] = []
+    for path, line in sorted(lines):
+        if found and found[-1][0] == path and found[-1][2] == line - 1:
+            found[-1] = (path, found[-1][1], line)
+        else:
+            found.append((path, line, line))
+    return tuple(found)
 
 
 def _called_from(events: Iterable[Event]) -> Mapping[FunctionKey, SourceSite]:

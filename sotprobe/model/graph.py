@@ -63,7 +63,9 @@ class GraphNode:
     is known; of a tensor its name in the IR.
 
     ``site`` is the first line and ``last_line`` the last, in the file of the function itself: calls inlined from elsewhere keep
-    their lines in ``statements``. ``chain`` are the break lines.
+    their lines in ``statements``. ``frame`` is where the function is defined, ``chain`` are the break lines in it and ``sides``
+    says of each whether it is the ``then`` or ``else`` of a branch (empty text: no branch). ``spans`` are the lines that a
+    dynamic region holds, as (path, first, last), those of other functions too that run in it; empty when not known.
 
     Of a subgraph, ``ops`` counts the operators of its newest version, ``compiles`` its versions, ``compile_ms`` is spent on all
     of them; ``forward_ms`` and ``backward_ms`` are per run. Of a dynamic region, ``ops`` are operators per step.
@@ -91,6 +93,9 @@ class GraphNode:
     statements: tuple[Statement, ...] = ()
     inputs: tuple[TensorMeta, ...] = ()
     outputs: tuple[TensorMeta, ...] = ()
+    frame: SourceSite | None = None
+    sides: tuple[str, ...] = ()
+    spans: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True)

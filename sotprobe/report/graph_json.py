@@ -1,9 +1,10 @@
 """The subgraph graph as JSON, and back again: what ``graph -o FILE.json`` writes and ``graph --diff`` reads.
 
     {"format_version": 1, "program": {...}, "environment": {...}, "step": n | null,
-     "nodes": [{"id", "kind": "subgraph|dynamic|tensor", "name", "state", "why", "cause", "site", "last_line", "chain", "ops",
-                "compiles", "runs_per_step", "compile_ms", "forward_ms", "backward_ms", "ms_per_step", "versions": [{"name",
-                "step", "guards": [{"expression", "expected", "seen"}], "ops", "runs", "compile_ms", "cause"}],
+     "nodes": [{"id", "kind": "subgraph|dynamic|tensor", "name", "state", "why", "cause", "site", "last_line", "frame", "chain",
+                "sides", "spans": [[path, first, last]], "ops", "compiles", "runs_per_step", "compile_ms", "forward_ms",
+                "backward_ms", "ms_per_step", "versions": [{"name", "step", "guards": [{"expression", "expected", "seen"}],
+                "ops", "runs", "compile_ms", "cause"}],
                 "statements": [{"text", "site"}],
                 "inputs"/"outputs": [{"name", "dtype", "ir_shape", "real_shapes", "at_break"}]}],
      "edges": [{"source", "target", "kind": "control|tensor", "name", "ir_shape", "real_shapes", "dtype", "bytes", "per_step"}],
@@ -119,7 +120,10 @@ def _node(data: Mapping[str, Any]) -> GraphNode:
         **{
             **_known(GraphNode, data),
             "site": _site(data.get("site")),
+            "frame": _site(data.get("frame")),
             "chain": tuple(data.get("chain", ())),
+            "sides": tuple(data.get("sides", ())),
+            "spans": tuple((path, first, last) for path, first, last in data.get("spans", ())),
             "versions": tuple(_version(version) for version in data.get("versions", ())),
             "statements": tuple(Statement(item["text"], _site(item.get("site"))) for item in data.get("statements", ())),
             "inputs": tuple(_meta(meta) for meta in data.get("inputs", ())),
