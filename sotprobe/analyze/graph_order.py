@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sotprobe.analyze.facts import Facts
-from sotprobe.analyze.graph_places import Place, place, place_of_event
-from sotprobe.analyze.graph_regions import FunctionKey, Region, Regions
+from sotprobe.analyze.graph_places import Names, Place, place, place_of_event
+from sotprobe.analyze.graph_regions import Region, Regions
 from sotprobe.model import Event, GraphNode, SourceSite
 from sotprobe.model.graph import CACHE_FULL, COMPILE_LIMIT, FALLBACK, NOT_CAPTURED
 
 Ids = tuple[str, ...]
+
+AFTER_LOOP = "after"  # the side of a broken loop that runs last
 
 # Regions that run a function, or what is left of it, to its end.
 _TO_THE_END = frozenset({FALLBACK, NOT_CAPTURED, CACHE_FULL, COMPILE_LIMIT})
@@ -31,15 +33,12 @@ class _Via:
     functions: tuple[SourceSite, ...] = ()
 
 
-def _key(site: SourceSite) -> FunctionKey:
-    return (site.path, site.function)
-
-
 class Order:
     """The control edges of a run. ``subgraphs`` are the nodes by place."""
 
-    def __init__(self, facts: Facts, subgraphs: Mapping[Place, GraphNode], regions: Regions):
+    def __init__(self, facts: Facts, names: Names, subgraphs: Mapping[Place, GraphNode], regions: Regions):
         self._facts = facts
+        self._names = names
         self._subgraphs = subgraphs
         self._regions = regions
         self._places = self._all_places()
@@ -47,10 +46,13 @@ class Order:
         for here in self._places:
             if here.parent is not None:
                 self._children[here.parent][here.lines[-1]].append(here)
-        self._functions: dict[FunctionKey, list[SourceSite]] = defaultdict(list)
+        for behind in self._children.values():
+            for places in behind.values():
+                places.sort(key=lambda here: here.sides[-1] == AFTER_LOOP)
+        self._functions: dict[SourceSite, list[SourceSite]] = defaultdict(list)
         for here in self._places:
             if not here.lines:
-                self._functions[_key(here.frame)].append(here.frame)
+                self._functions[names.key(here.frame)].append(here.frame)
         self._breaks = _by_place(facts.events("break"))
         self._via_memo: dict[Place, list[tuple[int, _Via]]] = {}
         self._entered: dict[SourceSite, Ids] = {}
@@ -137,8 +139,8 @@ class Order:
         if event is None:
             return _Via(functions=called) if called else _Via(self._regions.unknown_break(here, line))
         site = event.site
-        inside = site is not None and (_key(site) != _key(here.frame) or site.line != line)
-        lost = self._regions.by_function.get(_key(site)) if site is not None and inside else None
+        inside = site is not None and (site.line != line or not self._names.same_function(site, here.frame))
+        lost = self._regions.lost_at(site) if site is not None and inside else None
         if inside and lost is None and called:
             return _Via(functions=called)
         return _Via(self._regions.break_at(site) or self._regions.unknown_break(here, line))
@@ -191,7 +193,7 @@ class Order:
         for position in range(len(stack) - 1, 0, -1):
             caller = stack[position - 1]
             if (caller.path, caller.function, caller.line) == (frame.path, frame.function, line):
-                return self._functions.get(_key(stack[position]), ())
+                return self._functions.get(self._names.key(stack[position]), ())
         return ()
 
     @cached_property
@@ -242,7 +244,7 @@ class Order:
         """From the region that calls a function nobody captured to that function's."""
         for region in self._regions.lost:
             site = region.node.site
-            caller = self._regions.called_from(_key(site)) if site is not None else None
+            caller = self._regions.called_from(site) if site is not None else None
             owner = self._regions.owner((caller.path, caller.line)) if caller is not None else None
             if owner is not None and owner is not region:
                 yield (owner.node.id,), (region.node.id,)

@@ -93,6 +93,7 @@ class Names:
     def __init__(self, facts: Facts, frames: Iterable[SourceSite]):
         self._facts = facts
         self._qualified: dict[SourceSite, str] = {}
+        self._defined: dict[SourceSite, SourceSite | None] = {}
         self._frames: dict[tuple[str, str], list[SourceSite]] = defaultdict(list)
         by_name: dict[tuple[str, str], set[int]] = defaultdict(set)
         for frame in sorted(frames):
@@ -112,6 +113,19 @@ class Names:
 
     def frame(self, site: SourceSite) -> SourceSite | None:
         """Where the function around a line is defined, as far as the source or a frame tells."""
+        if site not in self._defined:
+            self._defined[site] = self._find_frame(site)
+        return self._defined[site]
+
+    def same_function(self, one: SourceSite, other: SourceSite) -> bool:
+        """Whether two lines are of one function: methods of two classes have one name."""
+        return self.key(one) == self.key(other)
+
+    def key(self, site: SourceSite) -> SourceSite:
+        """What tells the function around a line from all others."""
+        return self.frame(site) or SourceSite(site.path, 0, site.function)
+
+    def _find_frame(self, site: SourceSite) -> SourceSite | None:
         file = self._facts.sources.file(site.path)
         found = file.function_at(site.line) if file else None
         if found is not None and found.name == site.function:

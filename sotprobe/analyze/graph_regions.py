@@ -18,8 +18,6 @@ from sotprobe.model.graph import BREAK, CACHE_FULL, COMPILE_LIMIT, DYNAMIC_REGIO
 from sotprobe.model.run import FrameKey
 from sotprobe.model.site import FUNCTION
 
-FunctionKey = tuple[str, str]
-
 # Who owns a line that several regions claim: the most specific first.
 _BREAK_LINES, _STATEMENT_LINES, _FUNCTION_LINES = range(3)
 _MOST_CALLERS = 20
@@ -51,15 +49,14 @@ class Regions:
         self._all: dict[str, Region] = {}
         self._owners: dict[Line, Region] = {}
         self.by_place: dict[Place, list[Region]] = defaultdict(list)
-        self.by_function: dict[FunctionKey, Region] = {}
+        self._by_function: dict[SourceSite, Region] = {}
         self._breaks: dict[SourceSite, Region] = {}
-        self._own_lines: dict[SourceSite, frozenset[Line]] = {}
-        self._called_from = _called_from(facts.events("eager-frame"))
+        self._called_from = self._calls(facts.events("eager-frame"))
         for lost in reported(facts):
             self._add_lost(lost)
-        captured = {(here.frame.path, here.frame.function) for here in places.kept}
+        captured = {names.key(here.frame) for here in places.kept}
         for lost in lost_of.lost_frames(facts):  # was captured, and SOT forgot it
-            if lost.cause == "without-graph" and (lost.frame.path, lost.frame.function) in captured:
+            if lost.cause == "without-graph" and names.key(lost.frame) in captured:
                 self._add_lost(lost)
         for event in facts.events("break"):
             self._add_break(event)
@@ -80,6 +77,14 @@ class Regions:
             ops = node.ops if node.kind != DYNAMIC_REGION else region.operators
             yield replace(node, ops=ops, ms_per_step=region.wall_ns / NS_PER_MS)
 
+    def _calls(self, events: Iterable[Event]) -> Mapping[SourceSite, SourceSite]:
+        """Eager functions and the line that called them first."""
+        found: dict[SourceSite, SourceSite] = {}
+        for event in events:
+            if event.frame is not None and event.site is not None:
+                found.setdefault(self._names.key(event.frame), event.site)
+        return found
+
     @cached_property
     def _measured_until(self) -> float:
         counts = self._facts.static.counts if self._facts.static else {}
@@ -89,7 +94,11 @@ class Regions:
         """The region of the breaks at a line: that of the lost function, when it is in one."""
         if site is None:
             return None
-        return self.by_function.get((site.path, site.function)) or self._breaks.get(site)
+        return self.lost_at(site) or self._breaks.get(site)
+
+    def lost_at(self, site: SourceSite) -> Region | None:
+        """The region of the lost function around a line."""
+        return self._by_function.get(self._names.key(site))
 
     def unknown_break(self, here: Place, line: int) -> Region:
         """A break that nothing tells of but the code behind it (a log below level 3)."""
@@ -106,16 +115,9 @@ class Regions:
         if frame is None:
             return None
         for site in (event.site, *reversed(event.stack)):
-            if site is not None and (site.path, site.function) == (frame.path, frame.function):
-                lines = self._lines_of(frame)
-                if not lines or (site.path, site.line) in lines:  # and not that of another function of this name
-                    return site
+            if site is not None and self._names.same_function(site, frame):
+                return site
         return None
-
-    def _lines_of(self, frame: SourceSite) -> frozenset[Line]:
-        if frame not in self._own_lines:
-            self._own_lines[frame] = self._facts.own_lines(frame)
-        return self._own_lines[frame]
 
     def owner(self, line: Line) -> Region | None:
         """The region that a line runs in."""
@@ -126,9 +128,9 @@ class Regions:
         """Functions that nobody captured."""
         return [region for region in self._all.values() if region.node.why == NOT_CAPTURED]
 
-    def called_from(self, function: FunctionKey) -> SourceSite | None:
-        """The line that an eager function was called from."""
-        return self._called_from.get(function)
+    def called_from(self, site: SourceSite) -> SourceSite | None:
+        """The line that the eager function around a line was called from."""
+        return self._called_from.get(self._names.key(site))
 
     # What there is
 
@@ -143,12 +145,13 @@ class Regions:
             return
         here = place(lost.frame, lost.break_lines)
         why = NOT_CAPTURED if lost.how == SILENT else FALLBACK
+        site = self._own_site(lost)
         node = GraphNode(
-            id=f"{self._names.of(here)}!{why}:{lost.site.line}",
+            id=f"{self._names.of(here)}!{why}:{site.line}",
             kind=DYNAMIC_REGION,
             name=self._names.function(lost.frame),
             state=DYNAMIC_REGION,
-            site=lost.site,
+            site=site,
             frame=lost.frame,
             chain=lost.break_lines,
             runs_per_step=lost_count(self._facts, lost) if self._scope.step is None else None,
@@ -159,11 +162,18 @@ class Regions:
         since = min((event.step for event in lost.events if event.step is not None), default=None)
         region = self._add(Region(node, _FUNCTION_LINES, lost_of.lines_of(self._facts, lost), places, since))
         for site in (lost.frame, *lost.below) if not lost.break_lines else ():
-            self.by_function.setdefault((site.path, site.function), region)
+            self._by_function.setdefault(self._names.key(site), region)
+
+    def _own_site(self, lost: LostFrame) -> SourceSite:
+        """The line to blame, or the one that led to it where that is in a function called from there."""
+        if self._names.same_function(lost.site, lost.frame):
+            return lost.site
+        own = (self.own_line(event) for event in lost.events if event.kind == "fallback")
+        return next((site for site in own if site is not None), lost.frame)
 
     def _add_break(self, event: Event) -> None:
         site = event.site
-        if site is None or not self._scope.shows(event.step) or (site.path, site.function) in self.by_function:
+        if site is None or not self._scope.shows(event.step) or self.lost_at(site) is not None:
             return
         region = self._breaks.get(site)
         if region is None:
@@ -224,7 +234,7 @@ class Regions:
     def _add_full(self, here: Place, event: Event, places: Places) -> None:
         why = CACHE_FULL if event.kind == "cache-full" else COMPILE_LIMIT
         line = here.lines[-1] if here.lines else 0
-        lines = self._lines_of(here.frame)
+        lines = self._facts.own_lines(here.frame)
         node = GraphNode(
             id=f"{self._names.of(here)}!{why}",
             kind=DYNAMIC_REGION,
@@ -270,9 +280,9 @@ class Regions:
         """Who has a line that no region claims, when it runs operators: what called its function, or the last break above."""
         if not total.operators:
             return None
-        site: SourceSite | None = total.site
+        site = total.site
         for _ in range(_MOST_CALLERS):
-            caller = self._called_from.get((site.path, site.function)) if site else None
+            caller = self.called_from(site)
             if caller is None:
                 break
             owner = self._owners.get((caller.path, caller.line))
@@ -293,12 +303,3 @@ def spans(lines: Iterable[Line]) -> tuple[tuple[str, int, int], ...]:
         else:
             found.append((path, line, line))
     return tuple(found)
-
-
-def _called_from(events: Iterable[Event]) -> Mapping[FunctionKey, SourceSite]:
-    """Eager functions and the line that called them first."""
-    found: dict[FunctionKey, SourceSite] = {}
-    for event in events:
-        if event.frame is not None and event.site is not None:
-            found.setdefault((event.frame.path, event.frame.function), event.site)
-    return found

@@ -38,7 +38,8 @@ class Event:
     translation what was called it: without the frame itself).
     ``phase`` belongs to eager-frame events: ``early`` or ``late`` (after step 20).
     ``break_lines`` is the chain of break lines that leads to a resume function, outermost first; ``break_sides`` says of each
-    whether it is the ``then`` or ``else`` side of a branch (empty text: no branch; empty tuple: not known).
+    whether it is the ``then`` or ``else`` side of a branch, ``body`` of a loop or ``after`` it (empty text: neither; empty
+    tuple: not known).
     """
 
     kind: str

@@ -29,6 +29,7 @@ from sotprobe.paddle_compat.hooks.watch import Watch
 _STACK = "_sotprobe_stack"
 _CONTROL_FLOW = "DataDependencyControlFlowBreak"
 _LOCALS = "builtin function `locals`"
+_LOOP_SIDES = {"LOOP_BODY_RESUME": "body", "AFTER_LOOP_RESUME": "after"}  # Paddle 3.0-3.2
 
 
 class Cause(NamedTuple):
@@ -247,11 +248,15 @@ class Breaks:
         parent = creator.codegen._origin_code
         stack = simulated_stack()
         line = stack[-1].site.line if stack else parent.co_firstlineno
-        side = ""
-        if self._behind_branch is not None and cache_key is not None:
-            # (kind, code, index of its first instruction): what follows the jump is the side of a true condition
-            side = "then" if cache_key[2] == self._behind_branch else "else"
-        self._session.resumed(function.__code__, parent, line, side)
+        self._session.resumed(function.__code__, parent, line, self._side(cache_key))
+
+    def _side(self, cache_key: tuple[Any, ...] | None) -> str:
+        """Which of the two functions that a branch or loop breaks into; ``cache_key`` is (kind, code, first instruction, ...)."""
+        if cache_key is None:
+            return ""
+        if self._behind_branch is not None:  # what follows the jump is the side of a true condition
+            return "then" if cache_key[2] == self._behind_branch else "else"
+        return _LOOP_SIDES.get(getattr(cache_key[0], "name", ""), "")
 
     def outcome_of_error(self, error: BaseException) -> str:
         """The outcome of a translation that ended with ``error``."""

@@ -91,7 +91,8 @@ class Session:
         return number
 
     def resumed(self, code: CodeType, parent: CodeType, line: int, side: str = "") -> None:
-        """``code`` continues ``parent`` after a graph break at ``line``; ``side`` is ``then`` or ``else`` of a branch there."""
+        """``code`` continues ``parent`` after a graph break at ``line``; ``side`` is ``then`` or
+        ``else`` of a branch there, ``body`` or ``after`` of a loop."""
         self._alive.append(code)
         self._parents[id(code)] = (parent, line, side)
 

@@ -502,3 +502,64 @@ def test_a_deep_chain_does_not_end_in_recursion(story: Story) -> None:
     assert (len(graph.nodes), len(graph.edges)) == (depth + 2, depth + 1)
     assert [found.kind for found in graph.nodes[:2]] == ["subgraph", "dynamic"]
     assert graph.nodes[-1].kind == "subgraph", "nodes are in program order"
+
+
+METHODS = """\
+class Model:
+    def forward(self, x):  # <- model
+        for block in self.blocks:  # <- loop
+            x = block(x)  # <- block-call
+        return x  # <- after
+
+
+class Block:
+    def forward(self, x):  # <- block
+        x = x + 1  # <- block-work
+        print(x)  # <- block-print
+        return x * 2  # <- block-rest
+"""
+
+
+@pytest.fixture
+def methods(program) -> Story:
+    """Model.forward calls Block.forward, and both are called forward."""
+    story = Story.__new__(Story)
+    story.run = program(METHODS).run()
+    story.program = story.run.program
+    story.run.steps(6, compile_steps=1)
+    return story.code(0, "model").code(1, "block").code(2, "block", "block-print")
+
+
+def test_methods_of_one_name_are_functions_of_their_own(methods: Story) -> None:
+    """The fallback of Model.forward is blamed on a line of Block.forward, which is captured all the same."""
+    site, call = methods.at("block-print"), methods.at("block-call")
+    methods.run.record("fallback", step=0, code=0, site=site, reason=None, message="", error="FallbackError", final_message="",
+                       stack=[call, site])  # fmt: skip
+    methods.translate(0, outcome="fallback").translate(1, "block-call").translate(2, "block-call", "block-print")
+    methods.breaks(1, "block-print", "block-call", "block-print")
+    methods.subgraph("SIR_0", 1, "block-work").subgraph("SIR_1", 2, "block-rest")
+    own = f"Model.forward!fallback:{methods.program.line('block-call')}"
+    printed = methods.program.line("block-print")
+    graph = methods.graph()
+    assert list(edges(graph, "control")) == [
+        (own, "Block.forward"),
+        ("Block.forward", f"Block.forward!break:{printed}"),
+        (f"Block.forward!break:{printed}", f"Block.forward@{printed}"),
+    ]
+    assert node(graph, own).site.line == methods.program.line("block-call"), "its own line, not the one that it is blamed on"
+
+
+def test_a_broken_loop_runs_its_body_before_what_comes_after(methods: Story) -> None:
+    loop = methods.program.line("loop")
+    methods.code(3, "model", "loop", sides=("after",)).code(4, "model", "loop", sides=("body",))
+    methods.code(5, "model", "loop", "block-call", sides=("body", ""))
+    methods.translate(0).translate(1, "block-call").breaks(0, "loop").breaks(4, "block-print", "block-call", "block-print")
+    methods.subgraph("SIR_0", 1, "block-work").subgraph("SIR_1", 3, "after")
+    graph = methods.graph()
+    broken, printed = f"Model.forward!break:{loop}", f"Block.forward!break:{methods.program.line('block-print')}"
+    assert ids(graph) == [broken, "Block.forward", printed, f"Model.forward@{loop}after"]
+    assert set(edges(graph, "control")) == {
+        (broken, "Block.forward"),
+        ("Block.forward", printed),
+        (broken, f"Model.forward@{loop}after"),
+    }
