@@ -553,7 +553,8 @@ def test_a_broken_loop_runs_its_body_before_what_comes_after(methods: Story) -> 
     loop = methods.program.line("loop")
     methods.code(3, "model", "loop", sides=("after",)).code(4, "model", "loop", sides=("body",))
     methods.code(5, "model", "loop", "block-call", sides=("body", ""))
-    methods.translate(0).translate(1, "block-call").breaks(0, "loop").breaks(4, "block-print", "block-call", "block-print")
+    methods.translate(0).translate(1, "block-call").translate(2, "block-call", "block-print").breaks(0, "loop")
+    methods.breaks(4, "block-print", "block-call", "block-print")
     methods.subgraph("SIR_0", 1, "block-work").subgraph("SIR_1", 3, "after")
     graph = methods.graph()
     broken, printed = f"Model.forward!break:{loop}", f"Block.forward!break:{methods.program.line('block-print')}"
