@@ -54,3 +54,16 @@ def resume_depth(name: str) -> int:
 def resume_functions(text: str) -> list[str]:
     """The resume functions named in a line of a code listing."""
     return _RESUME_NAME.findall(text)
+
+
+_OPERATOR = re.compile(r"\|\| .*? = (\S+)")
+
+
+def statement_operator(text: str) -> str:
+    """What a statement of a SIR calls, the same for all ways to write it: ``method || var_3 = __add__ (var_1, 2)`` is ``add``.
+
+    ``paddle.tensor.math.tanh``, ``paddle.base.dygraph.generated_tensor_methods_patch._tanh`` (3.0) and the method are ``tanh``.
+    Text of another form is returned as it is.
+    """
+    found = _OPERATOR.search(text)
+    return found[1].rpartition(".")[2].strip("_") or found[1] if found else text

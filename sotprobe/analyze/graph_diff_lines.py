@@ -1,0 +1,355 @@
+"""Which files, functions and lines of two graphs are the same, although programs are edited, renamed and moved.
+
+Lines that are the same place have the same slot. Where both programs' sources are known, slots come from their difference, as a
+reviewer would see it. Else from what stands on the lines: the operators and breaks, at the same distance from the function's
+definition or in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import lru_cache
+from os import path as paths
+from typing import NamedTuple
+
+from sotprobe.model import GraphNode, SubgraphGraph
+from sotprobe.paddle_compat.names import statement_operator
+
+Slot = Hashable
+BEFORE, AFTER = 0, 1
+# What a line is compared by: its text, or what is known to stand on it.
+Line = str | frozenset[str]
+
+# A rewritten line has at least that share of its words in common with the line in its place; in larger pieces none is looked for.
+_REWRITTEN = 0.5
+_MOST_REWRITTEN = 10_000
+# A line of fewer words says too little to be found again elsewhere.
+_ENOUGH_WORDS = 4
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+operator_of = lru_cache(maxsize=1 << 16)(statement_operator)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A graph and the text of the program's files, as far as it is known."""
+
+    graph: SubgraphGraph
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+class Function(NamedTuple):
+    """A function of one side: its file, its name and where it is defined (0 when not known)."""
+
+    path: str
+    name: str
+    line: int
+
+
+def function_of(node: GraphNode) -> Function:
+    """The function that a node is a piece of."""
+    at = node.frame or node.site
+    if at is None:
+        return Function("", node.name, 0)
+    return Function(at.path, node.name, node.frame.line if node.frame else 0)
+
+
+class Alignment:
+    """Files, functions and lines of two sides."""
+
+    def __init__(self, before: Side, after: Side):
+        self._sides = (before, after)
+        self.files = _pair_files(before, after)
+        self.has_sources = {
+            (BEFORE, one) for one, two in self.files.items() if one in before.sources and two in after.sources
+        } | {(AFTER, two) for one, two in self.files.items() if one in before.sources and two in after.sources}
+        self._slots: tuple[dict[tuple[str, int], Slot], dict[tuple[str, int], Slot]] = ({}, {})
+        places = tuple(_signatures(side.graph) for side in self._sides)
+        for one, two in self.files.items():
+            if one in before.sources and two in after.sources:
+                self._by_source(one, two)
+            else:
+                self._by_statements(one, two, places[BEFORE][one], places[AFTER][two])
+        self._functions = self._pair_functions()
+
+    def slot(self, side: int, path: str, line: int) -> Slot:
+        """Equal for lines of both sides that are the same; a line that has no other has a slot of its own."""
+        return self._slots[side].get((path, line)) or (side, path, line)
+
+    def function(self, side: int, node: GraphNode) -> Hashable:
+        """Equal for functions of both sides that are the same."""
+        own = function_of(node)
+        return self._functions[side].get(own, (side, own))
+
+    @property
+    def functions(self) -> int:
+        """How many functions are on both sides."""
+        return len(set(self._functions[BEFORE].values()))
+
+    # Lines
+
+    def _by_source(self, one: str, two: str) -> None:
+        texts = [_code_lines(self._sides[side].sources[path]) for side, path in ((BEFORE, one), (AFTER, two))]
+        numbers = [[number for number, _ in lines] for lines in texts]
+        self._add(one, two, numbers[BEFORE], numbers[AFTER], *([text for _, text in lines] for lines in texts))
+
+    def _by_statements(self, one: str, two: str, before: _Lines, after: _Lines) -> None:
+        for name in before:
+            for own, other in zip(before[name], after.get(name, ()), strict=False):
+                first, second = before[name][own], after[name][other]
+                shift = other - own if own and other else 0
+                straight = sum(bool(signs & second.get(line + shift, frozenset())) for line, signs in first.items())
+                lines, others = sorted(first), sorted(second)
+                signs = ([first[line] for line in lines], [second[line] for line in others])
+                if straight < _alike(*signs):
+                    self._add(one, two, lines, others, *signs)
+                    continue
+                self._slots[AFTER].update(((two, line), (two, line)) for line in others)
+                self._slots[BEFORE].update(((one, line), (two, line + shift)) for line in lines)
+
+    def _add(
+        self,
+        one: str,
+        two: str,
+        before: Sequence[int],
+        after: Sequence[int],
+        texts: Sequence[Line],
+        others: Sequence[Line],
+    ) -> None:
+        """Slots from the difference of two sequences of lines, of which ``before`` and ``after`` are the numbers."""
+        pairs = _same_lines(texts, others)
+        self._slots[BEFORE].update(((one, before[own]), (two, after[other])) for own, other in pairs)
+        self._slots[AFTER].update(((two, line), (two, line)) for line in after)
+
+    # Functions
+
+    def _pair_functions(self) -> tuple[dict[Function, Hashable], dict[Function, Hashable]]:
+        found: tuple[dict[Function, Hashable], dict[Function, Hashable]] = ({}, {})
+        every = [sorted({function_of(node) for node in side.graph.nodes if node.kind != "tensor"}) for side in self._sides]
+
+        def pair(key: Callable[[int, Function], Hashable], *, one_only: bool = False, bare: bool = False) -> None:
+            waiting: list[dict[Hashable, list[Function]]] = [defaultdict(list), defaultdict(list)]
+            for side in (BEFORE, AFTER):
+                for function in every[side]:
+                    if function not in found[side]:
+                        waiting[side][key(side, function)].append(function)
+            for name, ones in waiting[BEFORE].items():
+                others = waiting[AFTER].get(name, [])
+                if name is None or (one_only and (len(ones), len(others)) != (1, 1)):
+                    continue
+                for own, other in zip(ones, others, strict=False):
+                    if not bare or "." not in own.name or "." not in other.name:
+                        found[BEFORE][own] = found[AFTER][other] = ("function", len(found[BEFORE]))
+
+        def file(side: int, function: Function) -> str | None:
+            return self.files.get(function.path) if side == BEFORE else function.path
+
+        def defined(side: int, function: Function) -> Hashable:
+            return self.slot(side, function.path, function.line) if function.line else None
+
+        pair(lambda side, function: (file(side, function), function.name, defined(side, function)))
+        pair(lambda side, function: (file(side, function), function.name))
+        pair(defined)  # it was renamed
+        pair(lambda side, function: (file(side, function), _last(function.name)), bare=True)  # a log does not know the class
+        pair(lambda side, function: function.name, one_only=True)  # it went to another file
+        return found
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+# Of a file: raw function name, its definition lines, and what stands on each line.
+_Lines = Mapping[str, Mapping[int, Mapping[int, frozenset[str]]]]
+
+
+def _code_lines(text: str) -> list[tuple[int, str]]:
+    """Lines with code on them."""
+    stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, line) for number, line in stripped if line and not line.startswith("#")]
+
+
+def _difference(one: Sequence[Hashable], two: Sequence[Hashable]) -> Iterator[tuple[str, int, int, int, int]]:
+    """difflib's opcodes; what both begin and end with alike is not looked at, which is most of a file."""
+    shorter = min(len(one), len(two))
+    head = next((at for at in range(shorter) if one[at] != two[at]), shorter)
+    tail = next((at for at in range(shorter - head) if one[-1 - at] != two[-1 - at]), shorter - head)
+    yield "equal", 0, head, 0, head
+    inner = SequenceMatcher(None, one[head : len(one) - tail], two[head : len(two) - tail], autojunk=False)
+    for tag, first, last, start, end in inner.get_opcodes():
+        yield tag, first + head, last + head, start + head, end + head
+    yield "equal", len(one) - tail, len(one), len(two) - tail, len(two)
+
+
+def _alike(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
+    return sum(last - first for tag, first, last, _, _ in _difference(one, two) if tag == "equal")
+
+
+def _same_lines(one: Sequence[Line], two: Sequence[Line]) -> list[tuple[int, int]]:
+    """Positions of lines that are the same: unchanged, rewritten in their place, or moved as they are."""
+    pairs: list[tuple[int, int]] = []
+    left: tuple[list[int], list[int]] = ([], [])
+    for tag, first, last, start, end in _difference(one, two):
+        found = zip(range(first, last), range(start, end), strict=True) if tag == "equal" else ()
+        if tag == "replace":
+            found = _rewritten(one[first:last], two[start:end], first, start)
+        mine = list(found)
+        pairs += mine
+        left[BEFORE].extend(sorted({*range(first, last)} - {own for own, _ in mine}))
+        left[AFTER].extend(sorted({*range(start, end)} - {other for _, other in mine}))
+    texts = [Counter(lines[at] for at in rest) for lines, rest in ((one, left[BEFORE]), (two, left[AFTER]))]
+    places = {two[at]: at for at in left[AFTER]}
+    alone = (at for at in left[BEFORE] if texts[BEFORE][one[at]] == texts[AFTER][one[at]] == 1)
+    return pairs + [(at, places[one[at]]) for at in alone if len(_words(one[at])) >= _ENOUGH_WORDS]
+
+
+def _rewritten(one: Sequence[Line], two: Sequence[Line], first: int, start: int) -> list[tuple[int, int]]:
+    """In order, the lines of a piece that look most like those which stand in its place."""
+    if len(one) * len(two) > _MOST_REWRITTEN:
+        return []
+    best = [[0.0] * (len(two) + 1) for _ in range(len(one) + 1)]
+    alike = [[_likeness(mine, other) for other in two] for mine in one]
+    for i in reversed(range(len(one))):
+        for j in reversed(range(len(two))):
+            both = best[i + 1][j + 1] + alike[i][j] if alike[i][j] >= _REWRITTEN else 0.0
+            best[i][j] = max(both, best[i + 1][j], best[i][j + 1])
+    found = []
+    i = j = 0
+    while i < len(one) and j < len(two):
+        if best[i][j] == best[i + 1][j]:
+            i += 1
+        elif best[i][j] == best[i][j + 1]:
+            j += 1
+        else:
+            found.append((first + i, start + j))
+            i, j = i + 1, j + 1
+    return found
+
+
+def _likeness(one: Line, two: Line) -> float:
+    """Twice what two lines have in common, of all that they have."""
+    mine, other = _words(one), _words(two)
+    return 2 * len(mine & other) / (len(mine) + len(other)) if mine and other else 0.0
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(line: Line) -> frozenset[str]:
+    return line if isinstance(line, frozenset) else frozenset(_WORD.findall(line))
+
+
+def _signatures(graph: SubgraphGraph) -> Mapping[str, _Lines]:
+    """What stands on the lines that a graph tells of, by file and function."""
+    defined: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for node in graph.nodes:
+        if node.frame is not None:
+            defined[node.frame.path, node.frame.function].add(node.frame.line)
+    found: dict[str, dict[str, dict[int, dict[int, frozenset[str]]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(frozenset)))
+    )
+    for path, function, line, sign in _signs(graph.nodes):
+        above = max((start for start in defined.get((path, function), ()) if start <= line), default=0)
+        found[path][function][above][line] |= {sign}
+    ordered = {path: {name: dict(sorted(starts.items())) for name, starts in names.items()} for path, names in found.items()}
+    return defaultdict(dict, ordered)
+
+
+def _signs(nodes: Iterable[GraphNode]) -> Iterator[tuple[str, str, int, str]]:
+    for node in nodes:
+        frame = node.frame
+        if frame is not None:
+            yield frame.path, frame.function, frame.line, f"def {node.name}"
+            yield from ((frame.path, frame.function, line, "break") for line in node.chain if line)
+            for path, first, last in node.spans:
+                yield from ((path, frame.function, line, "dynamic") for line in range(first, last + 1) if path == frame.path)
+        for statement in node.statements:
+            if statement.site is not None:
+                site = statement.site
+                yield site.path, site.function, site.line, operator_of(statement.text)
+        if node.kind == "dynamic" and node.site is not None:
+            yield node.site.path, node.site.function, node.site.line, f"{node.why} {node.cause}"
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _pair_files(before: Side, after: Side) -> dict[str, str]:
+    """File before to file after. The safest reasons come first; what is left at last has functions in common."""
+    names = [_functions_by_file(side.graph) for side in (before, after)]
+    left = [sorted(found) for found in names]
+    pairs: dict[str, str] = {}
+
+    def take(one: str, two: str) -> None:
+        pairs[one] = two
+        left[BEFORE].remove(one)
+        left[AFTER].remove(two)
+
+    def take_equal(key: Callable[[Side, str], Hashable]) -> None:
+        others: dict[Hashable, list[str]] = defaultdict(list)
+        for path in left[AFTER]:
+            others[key(after, path)].append(path)
+        for path in list(left[BEFORE]):
+            same = others.get(key(before, path), [])
+            if len(same) == 1 and key(before, path) is not None and same[0] in left[AFTER]:
+                take(path, same[0])
+
+    take_equal(lambda _, path: path)
+    take_equal(lambda side, path: path == side.graph.program.path or None)
+    take_equal(lambda side, path: _below_program(side.graph, path))
+    by_tail = [(_tail(one, two), one, two) for one in left[BEFORE] for two in left[AFTER]]
+    _take_best([item for item in by_tail if item[0]], left, take)
+    by_names = [
+        (len(names[BEFORE][one] & names[AFTER][two]) + _stem_likeness(one, two), one, two)
+        for one in left[BEFORE]
+        for two in left[AFTER]
+        if names[BEFORE][one] & names[AFTER][two]
+    ]
+    _take_best(by_names, left, take)
+    return pairs
+
+
+def _take_best(scored: Sequence[tuple[float, str, str]], left: Sequence[Sequence[str]], take: Callable[[str, str], None]) -> None:
+    for _, one, two in sorted(scored, key=lambda item: (-item[0], item[1], item[2])):
+        if one in left[BEFORE] and two in left[AFTER]:
+            take(one, two)
+
+
+def _functions_by_file(graph: SubgraphGraph) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for node in graph.nodes:
+        if node.frame is not None:
+            found[node.frame.path].add(_last(node.name))
+        for statement in node.statements:
+            if statement.site is not None:
+                found[statement.site.path].add(statement.site.function)
+        if node.site is not None:
+            found[node.site.path].add(node.site.function)
+    return found
+
+
+def _below_program(graph: SubgraphGraph, path: str) -> str | None:
+    """A path relative to where the program is; None when it is not below."""
+    folder = paths.dirname(graph.program.path)
+    if not folder or not path.startswith(folder + "/"):
+        return None
+    return path[len(folder) + 1 :]
+
+
+def _tail(one: str, two: str) -> int:
+    """How many parts of two paths are the same, from the end."""
+    parts = (re.split(r"[/\\]", path)[::-1] for path in (one, two))
+    alike = 0
+    for mine, other in zip(*parts, strict=False):
+        if mine != other:
+            break
+        alike += 1
+    return alike
+
+
+def _stem_likeness(one: str, two: str) -> float:
+    return SequenceMatcher(None, paths.basename(one), paths.basename(two), autojunk=False).ratio() * 0.99
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
