@@ -13,6 +13,7 @@ from sotprobe.model.graph import (
     COMPILED,
     DROPPED,
     DYNAMIC_REGION,
+    PASSES,
     RECOMPILED,
     SUBGRAPH,
     TENSOR,
@@ -61,6 +62,11 @@ class Link:
     source: str
     target: str
     edges: tuple[GraphEdge, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether a tensor passes."""
+        return any(edge.kind == PASSES for edge in self.edges)
 
 
 @dataclass(frozen=True)

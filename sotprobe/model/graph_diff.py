@@ -1,4 +1,4 @@
-"""Two subgraph graphs beside each other: what is still there, what is gone, what is new, what moved between captured and dynamic."""
+"""Two subgraph graphs beside each other: what is still there, what is gone, what is new, and where code went."""
 
 from __future__ import annotations
 

@@ -1,33 +1,26 @@
 """A picture of a subgraph graph in the DOT language, for graphviz: deterministic, and every text of others escaped.
 
-Labels are HTML-like, made of the tags below and of nothing else. Text that comes from user code and logs loses what DOT would
-act on: markup becomes entities, control and direction characters become visible escapes, and a backslash is written as the
-sign that looks like it (``BACKSLASH``), because how often ``\\N`` and ``\\G`` are replaced depends on the version of graphviz.
+``Style`` says what each node and edge looks like and what is written on it, the writer where they stand. A comparison of two
+graphs is drawn by the same writer in another style.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from sotprobe.analyze.graph_fold import Group, Link, Picture
 from sotprobe.model import GraphNode
 from sotprobe.model import graph as kinds
 from sotprobe.report import graph_words as words
+from sotprobe.report.dot_text import FONT, SIZE, SMALL, attributes, cell, escape, label, quoted, table, tag, wide
 from sotprobe.report.graph_layout import Frame, layout
-from sotprobe.report.text import one_line, visible
+from sotprobe.report.text import one_line
 
-# DejaVu Sans and Arial are of the same family of widths: what fits in the wider one fits in the other.
-FONT = "DejaVu Sans,Verdana,Arial,sans-serif"
-MONO = "DejaVu Sans Mono,Menlo,Consolas,monospace"
-BACKSLASH = "\N{SET MINUS}"
 TOOLTIP_LINE = 600
 MOST_IN_TOOLTIP = 12
-_SIZE, _SMALL = 11, 10
 EDGES = "solid: tensors (? is a dynamic dimension), dashed: what runs next"
 
 
@@ -57,8 +50,12 @@ def render(picture: Picture, context: words.Context | None = None, *, page: bool
 
     For a ``page``, which has its own head and its own links, the picture has neither.
     """
-    writer = _Writer(picture, context or words.Context(), page)
-    return "\n".join(writer.lines()) + "\n"
+    return write(picture, Style(picture, context or words.Context(), page))
+
+
+def write(picture: Picture, style: Style) -> str:
+    """The DOT text of a picture in a style."""
+    return "\n".join(_Writer(picture, style).lines()) + "\n"
 
 
 def css_class(node: GraphNode | Group) -> str:
@@ -68,69 +65,123 @@ def css_class(node: GraphNode | Group) -> str:
     return " ".join(dict.fromkeys(known))
 
 
-# --- escaping --------------------------------------------------------------------------------------------------------
+class Style:
+    """What a picture of one run shows of each node and edge, and above them."""
 
-# Characters that visible() keeps and XML forbids.
-NOT_XML = re.compile("[\ufffe\uffff]")
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\\": BACKSLASH})
+    def __init__(self, picture: Picture, context: words.Context, page: bool) -> None:
+        self.picture = picture
+        self.context = context
+        self.page = page
+
+    def title(self) -> str:
+        """What the picture is of, in a line."""
+        return words.title(self.picture.graph)
+
+    def head(self) -> Iterator[str]:
+        """The rows above the picture, the legend last."""
+        facts = self.picture.graph.summary
+        yield cell(self.title(), bold=True)
+        texts = (", ".join(words.summary(facts)), ", ".join(words.measures(facts)), words.folding(self.picture))
+        yield from (cell(text) for text in texts if text)
+        yield legend([(words.STATE_WORDS[state], look) for state, look in LOOKS.items()], EDGES)
+
+    def look(self, node: GraphNode | Group) -> Look:
+        """How a node is drawn."""
+        return LOOKS.get(node.state, _UNKNOWN)
+
+    def classes(self, node: GraphNode | Group) -> str:
+        """A node's classes in the SVG."""
+        return css_class(node)
+
+    def tip(self, node: GraphNode | Group) -> Iterator[str]:
+        """The lines of a node's tooltip."""
+        return tooltip(node, self.context)
+
+    def url(self, node: GraphNode | Group) -> str | None:
+        """Where a node links to; on a page a click does something else."""
+        if self.page or isinstance(node, Group) or node.site is None:
+            return None
+        return self.context.source_url(node.site)
+
+    def rows(self, node: GraphNode | Group) -> Iterator[str]:
+        """The rows of a node's label."""
+        if node.state == kinds.TENSOR:
+            yield from self.tensor_rows(node)
+        elif isinstance(node, Group):
+            yield wide(words.cut(node.name, words.NAME_LIMIT), bold=True)
+            yield from (wide(text) for text in words.group_facts(node))
+        else:
+            yield from self.piece_rows(node)
+
+    def piece_rows(self, node: GraphNode) -> Iterator[str]:
+        """A subgraph or a dynamic region."""
+        color = self.look(node).line
+        yield cell(self.place(node), bold=True) + cell(words.sir_names(node), small=True, color="#5a6670", ALIGN="RIGHT")
+        if node.kind == kinds.DYNAMIC_REGION or node.state in (kinds.DROPPED, kinds.CACHE_FULL):
+            yield wide(words.why(node), color=color)
+        yield from self.source_row(node)
+        yield from (wide(text) for text in filter(None, (words.per_step(node), words.times(node))))
+        if text := words.recompiles(node):
+            yield wide(words.cut(text, words.LINE_LIMIT + 8), bold=True, color=color)
+        if text := words.compiles(node):
+            yield wide(text, small=True, color="#39424a")
+        yield from self._finding_rows(node)
+
+    def place(self, node: GraphNode) -> str:
+        """The lines of a node, with its name where no frame says it."""
+        name = "" if self.picture.folded_by is None else f"{words.cut(node.name, words.NAME_LIMIT)} "
+        return f"{name}{words.lines(node)}{f' ({words.side(node)})' if words.side(node) else ''}"
+
+    def source_row(self, node: GraphNode) -> Iterator[str]:
+        """The line that is dynamic."""
+        if node.kind == kinds.DYNAMIC_REGION and node.site is not None and (line := self.context.source_line(node.site)):
+            yield wide(words.cut(line, words.LINE_LIMIT), mono=True, small=True)
+
+    def _finding_rows(self, node: GraphNode) -> Iterator[str]:
+        for found in self.context.findings.get(node.id, ())[:2]:
+            link = {"HREF": found.url, "TOOLTIP": one_line(found.finding.title)} if found.url and not self.page else {}
+            yield wide(f"finding {found.number}: {words.cut(found.finding.slug, 24)}", small=True, color="#1a5fb4", **link)
+
+    def tensor_rows(self, node: GraphNode | Group) -> Iterator[str]:
+        """A tensor, or several that pass between the same nodes."""
+        members = node.members if isinstance(node, Group) else (node,)
+        if len(members) > 3:
+            yield cell(node.name)
+            return
+        for member in members:
+            edge = next((edge for edge in self.picture.graph.edges if member.id in (edge.source, edge.target)), None)
+            texts = (words.cut(member.name, 24), words.shape(edge) if edge else "", words.seen(edge) if edge else "")
+            yield cell(" ".join(filter(None, texts)), small=True)
+
+    def link_look(self, link: Link) -> Mapping[str, object]:
+        """An edge's classes, colour and line."""
+        if link.passes:
+            return {"class": "passes"}
+        return {"class": "control", "style": "dashed", "arrowhead": "open", "color": "#8a949c"}
+
+    def link_tip(self, link: Link) -> Iterator[str]:
+        """The lines of an edge's tooltip."""
+        if link.passes:
+            return few([words.edge_text(edge) for edge in link.edges if edge.kind == kinds.PASSES])
+        return iter(["what runs next"])
+
+    def link_label(self, link: Link) -> Sequence[str]:
+        """What is written on an edge between two pieces of code."""
+        return words.link_lines(link)
 
 
-def escape(text: str) -> str:
-    """``text`` for an HTML-like label or between double quotes: nothing in it is left for DOT, XML or a terminal to act on."""
-    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text)).translate(_ENTITIES)
-
-
-class _Ready(str):
-    """DOT made here, whose texts are escaped already."""
-
-
-def _quoted(*lines: str) -> _Ready:
-    return _Ready(f'"{"&#10;".join(map(escape, lines))}"')
-
-
-def _attributes(values: Mapping[str, object]) -> str:
-    texts = {name: _quoted(value) if type(value) is str else value for name, value in values.items()}
-    return f"[{', '.join(f'{name}={value}' for name, value in texts.items())}]"
-
-
-def _tag(name: str, body: str, **attributes: str) -> str:
-    written = "".join(f' {key.replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{written}>{body}</{name}>"
-
-
-# --- labels ----------------------------------------------------------------------------------------------------------
-
-
-def _cell(text: str, *, bold: bool = False, mono: bool = False, small: bool = False, color: str = "", **place: str) -> str:
-    font = {"FACE": MONO if mono else "", "POINT_SIZE": str(_SMALL) if small else "", "COLOR": color}
-    body = escape(text)
-    if body.strip():  # an empty <B> or <FONT> is a syntax error
-        body = _tag("FONT", body, **{name: value for name, value in font.items() if value}) if any(font.values()) else body
-        body = _tag("B", body) if bold else body
-    return _tag("TD", body, **{"ALIGN": "LEFT", **place})
-
-
-def _wide(text: str, **look: Any) -> str:
-    return _cell(text, COLSPAN="2", **look)
-
-
-def _table(rows: Iterable[str], space: int = 0) -> str:
-    body = "".join(_tag("TR", row) for row in rows)
-    return _tag("TABLE", body, BORDER="0", CELLBORDER="0", CELLSPACING=str(space), CELLPADDING="1")
-
-
-def _label(rows: Iterable[str]) -> _Ready:
-    return _Ready(f"<{_table(rows)}>")
-
-
-# --- the picture -----------------------------------------------------------------------------------------------------
+def legend(looks: Sequence[tuple[str, Look]], key: str) -> str:
+    """A row that explains the looks."""
+    boxes = [tag("TD", escape(text), BGCOLOR=look.fill, COLOR=look.line, BORDER="1", CELLPADDING="3") for text, look in looks]
+    return tag("TD", table(["".join([*boxes, cell(key, small=True)])], 4), ALIGN="LEFT")
 
 
 class _Writer:
-    def __init__(self, picture: Picture, context: words.Context, page: bool) -> None:
+    """Where nodes, edges and frames go, in DOT."""
+
+    def __init__(self, picture: Picture, style: Style) -> None:
         self._picture = picture
-        self._context = context
-        self._page = page
+        self._style = style
         self._layout = layout(picture)
         self._by_id = {node.id: node for node in picture.nodes}
         self._makers: dict[str, list[str]] = defaultdict(list)
@@ -150,10 +201,10 @@ class _Writer:
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
-        fonts = {"fontname": FONT, "fontsize": _SIZE}
-        head: dict[str, object] = {"tooltip": words.title(self._picture.graph)}
-        if not self._page:
-            head |= {"label": self._head(), "labelloc": "t", "labeljust": "l"}
+        fonts = {"fontname": FONT, "fontsize": SIZE}
+        head: dict[str, object] = {"tooltip": self._style.title()}
+        if not self._style.page:
+            head |= {"label": label(self._style.head()), "labelloc": "t", "labeljust": "l"}
         space = {
             "rankdir": "TB",
             "newrank": "true",
@@ -163,20 +214,9 @@ class _Writer:
             "bgcolor": "white",
             "outputorder": "edgesfirst",
         }
-        yield f"graph {_attributes({**head, **space, **fonts})};"
-        yield f"node {_attributes({'shape': 'box', 'margin': '0.12,0.07', 'height': 0.3, **fonts})};"
-        yield f"edge {_attributes({'arrowsize': 0.7, 'color': '#44515c', **fonts, 'fontsize': _SMALL})};"
-
-    def _head(self) -> _Ready:
-        graph = self._picture.graph
-        texts = (", ".join(words.summary(graph.summary)), ", ".join(words.measures(graph.summary)), words.folding(self._picture))
-        rows = [_cell(words.title(graph), bold=True), *(_cell(text) for text in texts if text)]
-        legend = [
-            _tag("TD", escape(words.STATE_WORDS[state]), BGCOLOR=look.fill, COLOR=look.line, BORDER="1", CELLPADDING="3")
-            for state, look in LOOKS.items()
-        ]
-        rows.append(_tag("TD", _table(["".join([*legend, _cell(EDGES, small=True)])], 4), ALIGN="LEFT"))
-        return _label(rows)
+        yield f"graph {attributes({**head, **space, **fonts})};"
+        yield f"node {attributes({'shape': 'box', 'margin': '0.12,0.07', 'height': 0.3, **fonts})};"
+        yield f"edge {attributes({'arrowsize': 0.7, 'color': '#44515c', **fonts, 'fontsize': SMALL})};"
 
     # --- nodes
 
@@ -195,93 +235,44 @@ class _Writer:
         }
         name = [words.cut(frame.name, words.NAME_LIMIT)] if frame.name is not None else []
         part = [f"({frame.part} of {frame.parts})"] if frame.parts > 1 else []
-        text = _label([_cell("  ".join([*name, _short_path(frame.path), *part]), color="#39424a", bold=True)])
-        tip = _quoted(*(one_line(text, TOOLTIP_LINE) for text in (frame.name, frame.path) if text is not None))
+        text = label([cell("  ".join([*name, _short_path(frame.path), *part]), color="#39424a", bold=True)])
+        tip = quoted(*(one_line(text, TOOLTIP_LINE) for text in (frame.name, frame.path) if text is not None))
         yield f"subgraph cluster_{number} {{"
-        yield f"  graph {_attributes({'id': f'f{number}', 'label': text, 'tooltip': tip, **look})};"
+        yield f"  graph {attributes({'id': f'f{number}', 'label': text, 'tooltip': tip, **look})};"
         yield from (f"  {node}" for node in nodes)
         yield "}"
 
     def _node(self, node: GraphNode | Group) -> str:
-        look = LOOKS.get(node.state, _UNKNOWN)
+        style, look = self._style, self._style.look(node)
         name = self._names[node.id]
-        values: dict[str, object] = {"id": name, "class": css_class(node), "label": _label(self._rows(node))}
+        values: dict[str, object] = {"id": name, "class": style.classes(node), "label": label(style.rows(node))}
         values |= {"fillcolor": look.fill, "color": look.line, "style": look.style, "penwidth": look.width}
         if isinstance(node, Group) and node.state != kinds.TENSOR:
             values |= {"shape": "folder", "style": "filled"}
         if node.state == kinds.TENSOR:
             values |= {"shape": "ellipse", "margin": "0.01,0.01"}
-        values["tooltip"] = _quoted(*tooltip(node, self._context))
-        url = self._source_url(node)
+        values["tooltip"] = quoted(*style.tip(node))
+        url = style.url(node)
         if url is not None:
             values["URL"] = url
-        return f"{name} {_attributes(values)};"
-
-    def _source_url(self, node: GraphNode | Group) -> str | None:
-        if self._page or isinstance(node, Group) or node.site is None:
-            return None
-        return self._context.source_url(node.site)
-
-    def _rows(self, node: GraphNode | Group) -> Iterator[str]:
-        if node.state == kinds.TENSOR:
-            yield from self._tensor_rows(node)
-        elif isinstance(node, Group):
-            yield _wide(words.cut(node.name, words.NAME_LIMIT), bold=True)
-            yield from (_wide(text) for text in words.group_facts(node))
-        else:
-            yield from self._piece_rows(node)
-
-    def _piece_rows(self, node: GraphNode) -> Iterator[str]:
-        """A subgraph or a dynamic region."""
-        color = LOOKS.get(node.state, _UNKNOWN).line
-        name = "" if self._picture.folded_by is None else f"{words.cut(node.name, words.NAME_LIMIT)} "
-        head = f"{name}{words.lines(node)}{f' ({words.side(node)})' if words.side(node) else ''}"
-        yield _cell(head, bold=True) + _cell(words.sir_names(node), small=True, color="#5a6670", ALIGN="RIGHT")
-        if node.kind == kinds.DYNAMIC_REGION or node.state in (kinds.DROPPED, kinds.CACHE_FULL):
-            yield _wide(words.why(node), color=color)
-        if node.kind == kinds.DYNAMIC_REGION and node.site is not None and (line := self._context.source_line(node.site)):
-            yield _wide(words.cut(line, words.LINE_LIMIT), mono=True, small=True)
-        yield from (_wide(text) for text in filter(None, (words.per_step(node), words.times(node))))
-        if text := words.recompiles(node):
-            yield _wide(words.cut(text, words.LINE_LIMIT + 8), bold=True, color=color)
-        if text := words.compiles(node):
-            yield _wide(text, small=True, color="#39424a")
-        yield from self._finding_rows(node)
-
-    def _finding_rows(self, node: GraphNode) -> Iterator[str]:
-        for found in self._context.findings.get(node.id, ())[:2]:
-            link = {"HREF": found.url, "TOOLTIP": one_line(found.finding.title)} if found.url and not self._page else {}
-            yield _wide(f"finding {found.number}: {words.cut(found.finding.slug, 24)}", small=True, color="#1a5fb4", **link)
-
-    def _tensor_rows(self, node: GraphNode | Group) -> Iterator[str]:
-        members = node.members if isinstance(node, Group) else (node,)
-        if len(members) > 3:
-            yield _cell(node.name)
-            return
-        for member in members:
-            edge = next((edge for edge in self._picture.graph.edges if member.id in (edge.source, edge.target)), None)
-            texts = (words.cut(member.name, 24), words.shape(edge) if edge else "", words.seen(edge) if edge else "")
-            yield _cell(" ".join(filter(None, texts)), small=True)
+        return f"{name} {attributes(values)};"
 
     # --- edges
 
     def _link(self, number: int, link: Link) -> str:
         source, target = self._names[link.source], self._names[link.target]
-        passes = any(edge.kind == kinds.PASSES for edge in link.edges)
-        values: dict[str, object] = {"id": f"e{number}", "class": "passes" if passes else "control", "tooltip": "what runs next"}
-        if not passes:
-            values |= {"style": "dashed", "arrowhead": "open", "color": "#8a949c"}
+        look = dict(self._style.link_look(link))
+        values: dict[str, object] = {"id": f"e{number}", "class": look.pop("class")}
+        values |= {"tooltip": quoted(*self._style.link_tip(link)), **look}
         if any(edge.kind == kinds.CONTROL for edge in link.edges):
             values["weight"] = 4
         if not self._leads_down(link):
             values["constraint"] = "false"
-        if passes:
-            values["tooltip"] = _quoted(*_few([words.edge_text(edge) for edge in link.edges if edge.kind == kinds.PASSES]))
-            label = [] if self._at_tensor(link) else words.link_lines(link)
-            if label:
-                values["label"] = _label(_cell(f" {text} ") for text in label)
-                values["labeltooltip"] = values["tooltip"]
-        return f"{source} -> {target} {_attributes(values)};"
+        lines = [] if self._at_tensor(link) else self._style.link_label(link)
+        if lines:
+            values["label"] = label(cell(f" {text} ") for text in lines)
+            values["labeltooltip"] = values["tooltip"]
+        return f"{source} -> {target} {attributes(values)};"
 
     def _at_tensor(self, link: Link) -> bool:
         """A tensor node says itself what it is."""
@@ -321,7 +312,7 @@ def _short_path(path: str, limit: int = 48) -> str:
     return f"…{end[max(0, end.find('/')) :]}"
 
 
-def _few(texts: Sequence[str]) -> Iterator[str]:
+def few(texts: Sequence[str]) -> Iterator[str]:
     """The first of them, and how many more there are."""
     yield from texts[:MOST_IN_TOOLTIP]
     if len(texts) > MOST_IN_TOOLTIP:
@@ -342,5 +333,5 @@ def tooltip(node: GraphNode | Group, context: words.Context) -> Iterator[str]:
         yield one_line(line, TOOLTIP_LINE)
     yield from filter(None, (words.per_step(node), words.times(node), words.recompiles(node), words.compiles(node)))
     missed = [f"{one_line(version.name, 24)}: {text}" for version in node.versions if (text := words.guards(version))]
-    yield from _few(missed)
+    yield from few(missed)
     yield from map(words.finding, context.findings.get(node.id, ()))

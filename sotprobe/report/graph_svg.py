@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from sotprobe.errors import ToolMissing
-from sotprobe.report.graph_dot import BACKSLASH
+from sotprobe.report.dot_text import BACKSLASH
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"

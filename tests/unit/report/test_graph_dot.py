@@ -11,7 +11,8 @@ from graph_sample import CONTEXT, GOLDEN, NASTY, PICTURES, SAMPLES, each_picture
 from sotprobe.analyze.graph_fold import Group, picture
 from sotprobe.model.graph import CONTROL, SUBGRAPH
 from sotprobe.report import graph_dot
-from sotprobe.report.graph_dot import BACKSLASH, LOOKS, escape
+from sotprobe.report.dot_text import BACKSLASH, escape
+from sotprobe.report.graph_dot import LOOKS
 
 
 def node_lines(text: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from graph_sample import CONTEXT, each_sample, needs_dot, shown, with_finding
 
 from sotprobe.errors import EXIT_FAILED, ToolMissing
 from sotprobe.report import graph_dot, graph_svg
-from sotprobe.report.graph_dot import NOT_XML
+from sotprobe.report.dot_text import NOT_XML
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
