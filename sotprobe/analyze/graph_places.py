@@ -63,6 +63,11 @@ class Scope:
         """Whether something that was first seen at a step is part of the picture."""
         return self.step is None or at is None or at <= self.step
 
+    def measured(self, run: Run) -> bool:
+        """Whether what the attribution window measured is about these steps."""
+        first, steps = run.counts.get("lines.from"), run.counts.get("lines.steps")
+        return self.step is None or (first is not None and steps is not None and first <= self.step < first + steps)
+
     def per_step(self, runs: Iterable[tuple[int, int]]) -> float | None:
         """Runs in an average step; None when not known."""
         counted = sum(count for step, count in runs if self.chosen is None or step in self.chosen)

@@ -68,7 +68,8 @@ class Regions:
 
     def nodes(self) -> Iterator[GraphNode]:
         """With operators and milliseconds per step, where lines were measured."""
-        measured = self._facts.static_lines is not None
+        run = self._facts.static
+        measured = run is not None and run.lines is not None and self._scope.measured(run)
         for region in self._all.values():
             node = replace(region.node, spans=spans(region.lines))
             if not measured or (region.since is not None and region.since >= self._measured_until):

@@ -11,7 +11,7 @@ step: whoever reads the records folds them by site and reason.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from sotprobe.paddle_compat.hooks.watch import Watch
 _STACK = "_sotprobe_stack"
 _CONTROL_FLOW = "DataDependencyControlFlowBreak"
 _LOCALS = "builtin function `locals`"
+_DEEPEST = 3  # containers in what a break takes
 _LOOP_SIDES = {"LOOP_BODY_RESUME": "body", "AFTER_LOOP_RESUME": "after"}  # Paddle 3.0-3.2
 
 
@@ -130,8 +131,24 @@ def _taken(commit: str, executor: Any, args: tuple[Any, ...]) -> frozenset[str]:
         values = list(stack)[len(stack) - (pushed - effect) :]
     else:
         values = []
-    inner = [tensor for value in values for tensor in value.flatten_inner_vars()]
-    return frozenset(tensor.get_symbol().name for tensor in inner if hasattr(tensor, "get_symbol"))
+    return frozenset(tensor.get_symbol().name for value in values for tensor in _tensors_in(value, 0))
+
+
+def _tensors_in(value: Any, depth: int) -> Iterator[Any]:
+    """The tensors of a variable of SOT: itself, what a method is bound to, what a container was made of.
+
+    SOT's own ``flatten_inner_vars`` is not asked: it wraps items that the program has not touched.
+    """
+    if hasattr(type(value), "get_symbol"):
+        yield value
+        return
+    if depth > _DEEPEST:
+        return
+    fields = getattr(value, "__dict__", {})
+    held = fields.get("value")
+    items = list(held.values()) if isinstance(held, dict) else held if isinstance(held, (list, tuple)) else []
+    for item in (fields.get("bound_instance"), *items):
+        yield from _tensors_in(item, depth + 1)
 
 
 class Breaks:

@@ -329,6 +329,8 @@ def test_lines_give_regions_their_operators_and_time(story: Story) -> None:
     story.run.lines(("one", 1, 2.0, {"add": 3}), ("work", 1, 0.5, {}), ("eager", 1, 4.0, {"abs": 5}), first=2, wall_ms=10.0)
     region = node(story.graph(), f"Net.forward!break:{story.program.line('one')}")
     assert (region.ops, region.ms_per_step) == (3.0, 2.0)
+    assert node(story.graph(step=3), region.id.removeprefix("model.py:")).ops == 3.0, "step 3 is in the window"
+    assert node(story.graph(step=5), region.id.removeprefix("model.py:")).ops is None, "step 5 is not"
 
 
 def test_shares_are_of_what_ran_below_to_static_calls(story: Story) -> None:

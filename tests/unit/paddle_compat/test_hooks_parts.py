@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sotprobe.paddle_compat.hooks.breaks import _taken
 from sotprobe.paddle_compat.hooks.guards import describe, failed_guards, guard_parts
 from sotprobe.paddle_compat.hooks.lines import location_table
 from sotprobe.paddle_compat.hooks.session import Session
@@ -208,3 +209,37 @@ def test_flags_and_break_lines() -> None:
     assert here.break_lines(last) == [4, 9]
     assert here.break_sides(last) == ["", "else"]
     assert here.origin(last) is with_block
+
+
+class Variable:
+    """As much of a variable of SOT as is looked at; ``flatten_inner_vars`` is not to be called."""
+
+    def __init__(self, **fields: object):
+        self.__dict__.update(fields)
+
+    def flatten_inner_vars(self) -> None:
+        raise AssertionError("this wraps items that the program has not touched")
+
+
+class TensorVariable(Variable):
+    def get_symbol(self) -> SimpleNamespace:
+        return SimpleNamespace(name=self.name)
+
+
+def test_a_break_at_a_branch_takes_the_condition() -> None:
+    assert _taken("if", None, (TensorVariable(name="var_3"), None)) == {"var_3"}
+    assert _taken("for", None, ()) == frozenset()
+
+
+@pytest.mark.parametrize("pushed", [1, lambda argument: argument - 1])
+def test_a_break_at_a_call_takes_its_arguments_and_what_it_is_bound_to(monkeypatch, pushed: object) -> None:
+    from sotprobe.paddle_compat.hooks import breaks
+
+    instruction = SimpleNamespace(opname="CALL", arg=2)
+    executor = SimpleNamespace(_instructions=[instruction], indexof=lambda _: 0)
+    monkeypatch.setattr(breaks, "module", lambda name: SimpleNamespace(calc_stack_effect=lambda _: -3))
+    below, method = TensorVariable(name="below"), Variable(bound_instance=TensorVariable(name="self"))
+    listed = Variable(value=[TensorVariable(name="a"), 3, Variable(value={"k": TensorVariable(name="b")})])
+    cycle = Variable()
+    cycle.value = (cycle,)
+    assert _taken("call", executor, ([below, method, listed, Variable(), cycle], instruction, pushed)) == {"self", "a", "b"}
