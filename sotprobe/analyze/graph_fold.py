@@ -83,17 +83,31 @@ class Picture:
     depth: int | None = None
 
 
-def picture(graph: SubgraphGraph, *, full: bool = False, depth: int | None = None, most: int = MOST_DRAWN) -> Picture:
+def picture(
+    graph: SubgraphGraph,
+    *,
+    full: bool = False,
+    depth: int | None = None,
+    most: int = MOST_DRAWN,
+    status: Mapping[str, str] | None = None,
+) -> Picture:
     """What to draw. ``depth`` folds by so many parts of the module path, ``full`` never folds.
 
     Without either, a graph of more than ``most`` nodes is folded by function, and by ever shorter module paths while that is
     still too many. A step that would leave next to nothing to see (all functions are in one file) is not taken.
+
+    With a ``status`` for nodes by id, tensors of several are not drawn as one, and functions whose nodes have no status (nothing
+    is to be seen there) are folded before all others.
     """
     if depth is not None:
         return _by_module(graph, depth)
-    whole = _unfolded(graph)
+    whole = _unfolded(graph, status or {})
     if full or len(whole.nodes) <= most:
         return whole
+    if status is not None:
+        quiet = _quiet_folded(graph, status)
+        if len(quiet.nodes) <= most:
+            return quiet
     folded = _folded(graph, _function_of, _function_group, "function")
     for coarser in _by_ever_shorter_paths(graph):
         if len(folded.nodes) <= most or (len(coarser.nodes) < FEWEST_DRAWN and len(folded.nodes) <= STILL_DRAWN):
@@ -110,12 +124,12 @@ def _by_ever_shorter_paths(graph: SubgraphGraph) -> Iterator[Picture]:
 # --- not folded ------------------------------------------------------------------------------------------------------
 
 
-def _unfolded(graph: SubgraphGraph) -> Picture:
+def _unfolded(graph: SubgraphGraph, status: Mapping[str, str]) -> Picture:
     """Every node by itself; only tensors that pass between the same nodes share one."""
     makers, takers = _neighbours(graph)
     bundles: dict[Hashable, list[GraphNode]] = defaultdict(list)
     for node in graph.nodes:
-        shared = node.kind == TENSOR and (frozenset(makers[node.id]), frozenset(takers[node.id]))
+        shared = node.kind == TENSOR and (frozenset(makers[node.id]), frozenset(takers[node.id]), status.get(node.id))
         bundles[shared or node.id].append(node)
     return _drawn(graph, bundles.values(), _tensor_group, {})
 
@@ -147,6 +161,16 @@ def _by_module(graph: SubgraphGraph, depth: int) -> Picture:
         return _group(f"{name}.*", name, members)
 
     return _folded(graph, key, group, "module", depth)
+
+
+def _quiet_folded(graph: SubgraphGraph, status: Mapping[str, str]) -> Picture:
+    """Functions none of whose nodes has a status folded, the others node by node."""
+    loud = {_function_of(node) for node in graph.nodes if node.kind != TENSOR and node.id in status}
+
+    def key(node: GraphNode) -> Hashable:
+        return node.id if _function_of(node) in loud else _function_of(node)
+
+    return _folded(graph, key, _function_group, "function")
 
 
 def _function_of(node: GraphNode) -> Hashable:

@@ -80,6 +80,13 @@ class EdgeDiff:
     after: GraphEdge | None = None
     changes: tuple[Change, ...] = ()
 
+    @property
+    def edge(self) -> GraphEdge:
+        """As it is now, or as it was."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
 
 @dataclass(frozen=True)
 class Move:

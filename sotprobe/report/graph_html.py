@@ -32,21 +32,29 @@ Item = dict[str, Any]
 
 def render(picture: Picture, context: words.Context, svg: str) -> str:
     """The page with ``svg``, which was drawn of the same picture (``graph_dot.render(…, page=True)``)."""
+    facts = picture.graph.summary
+    lines = (", ".join(words.summary(facts)), ", ".join(words.measures(facts)), words.folding(picture))
+    legend = [(state, words.STATE_WORDS[state]) for state in LOOKS]
+    return page(words.title(picture.graph), lines, legend, EDGES, svg, PageData(picture, context).all())
+
+
+def page(
+    title: str, lines: Iterable[str], legend: Sequence[tuple[str, str]], edges: str, svg: str, data: Mapping[str, Any]
+) -> str:
+    """The page around a picture. ``legend`` are classes with what they mean, ``edges`` says what edges are."""
     import jinja2
     from markupsafe import Markup
 
     files = resources.files("sotprobe.report")
     template, style, script = (files.joinpath(f"graph_page.{end}").read_text("utf-8") for end in ("html", "css", "js"))
-    graph = picture.graph
-    lines = (", ".join(words.summary(graph.summary)), ", ".join(words.measures(graph.summary)), words.folding(picture))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     return environment.from_string(template).render(
-        title=words.title(graph),
+        title=title,
         lines=[line for line in lines if line],
-        legend=[(state, words.STATE_WORDS[state]) for state in LOOKS],
-        edges=EDGES,
+        legend=legend,
+        edges=edges,
         svg=Markup(svg),
-        data=Markup(_script_json(_Data(picture, context).all())),
+        data=Markup(_script_json(data)),
         style=Markup(style),
         script=Markup(script),
         style_hash=_hash(style),
@@ -64,53 +72,65 @@ def _script_json(data: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-class _Data:
+class PageData:
     """What the page's script shows, all of it as text that is ready to be read."""
 
+    figures_head: Sequence[str] = ()
+
     def __init__(self, picture: Picture, context: words.Context) -> None:
-        self._picture = picture
-        self._context = context
-        self._keys = {node.id: f"n{index}" for index, node in enumerate(picture.nodes)}
-        self._labels = {node.id: _label(node) for node in picture.nodes}
+        self.picture = picture
+        self.context = context
+        self.keys = {node.id: f"n{index}" for index, node in enumerate(picture.nodes)}
+        self.labels = {node.id: self.label(node) for node in picture.nodes}
         self._around: dict[str, tuple[list[list[str]], list[list[str]]]] = defaultdict(lambda: ([], []))
         for link in picture.links:
-            text = ", ".join(words.link_lines(link))
-            self._around[link.target][0].append([self._keys[link.source], _join(self._labels[link.source], text)])
-            self._around[link.source][1].append([self._keys[link.target], _join(self._labels[link.target], text)])
+            text = ", ".join(self.link_lines(link))
+            self._around[link.target][0].append([self.keys[link.source], _join(self.labels[link.source], text)])
+            self._around[link.source][1].append([self.keys[link.target], _join(self.labels[link.target], text)])
 
     def all(self) -> Mapping[str, Any]:
-        items = [*self._nodes(), *(self._edge(number, link) for number, link in enumerate(self._picture.links))]
+        items = [*self._nodes(), *(self._edge(number, link) for number, link in enumerate(self.picture.links))]
         return {
             "items": [{name: value for name, value in item.items() if value not in (None, "", [])} for item in items],
-            "order": list(self._keys.values()),
+            "order": list(self.keys.values()),
+            "figures_head": list(self.figures_head),
             "nodes": [item["key"] for item in items if not item["key"].startswith("e")],
             "edges": [
-                {"key": f"e{number}", "source": self._keys[link.source], "target": self._keys[link.target]}
-                for number, link in enumerate(self._picture.links)
+                {"key": f"e{number}", "source": self.keys[link.source], "target": self.keys[link.target]}
+                for number, link in enumerate(self.picture.links)
             ],
         }
 
     def _nodes(self) -> Iterator[Item]:
         number = 0
-        for node in self._picture.nodes:
-            key = self._keys[node.id]
+        for node in self.picture.nodes:
+            key = self.keys[node.id]
             comes, goes = self._around[node.id]
             around = {"from": comes, "to": goes}
             if isinstance(node, GraphNode):
-                yield {**self._node(node, key, key), **around}
+                yield {**self.node(node, key, key), **around}
                 continue
             members = [(f"m{number + index}", member) for index, member in enumerate(node.members)]
             number += len(members)
-            yield {**_group(node, key, [[name, _label(member)] for name, member in members]), **around}
-            yield from (self._node(member, name, key) for name, member in members)
+            yield {**self.group(node, key, [[name, self.label(member)] for name, member in members]), **around}
+            yield from (self.node(member, name, key) for name, member in members)
 
-    def _node(self, node: GraphNode, key: str, drawn: str) -> Item:
+    def label(self, node: GraphNode | Group) -> str:
+        """A node in a list."""
+        return _label(node)
+
+    def link_lines(self, link: Link) -> Sequence[str]:
+        """What passes from a node to another."""
+        return words.link_lines(link)
+
+    def node(self, node: GraphNode, key: str, drawn: str) -> Item:
+        """What is shown of a node that was clicked. ``drawn`` is the key of the node of the picture that it is in."""
         line = self._line(node.site) if node.kind == kinds.DYNAMIC_REGION else ""
         return {
             "key": key,
             "drawn": drawn,
             "id": visible(node.id[:_TEXT]),
-            "label": _label(node),
+            "label": self.label(node),
             "title": one_line(node.name),
             "place": "" if node.site is None else f"{words.place(node)}, {words.lines(node)}",
             "url": self._url(node.site),
@@ -118,28 +138,48 @@ class _Data:
             "state_text": words.why(node),
             "line": line,
             "notes": list(filter(None, (words.recompiles(node),))),
-            "findings": [_finding(found) for found in self._context.findings.get(node.id, ())],
+            "findings": [_finding(found) for found in self.context.findings.get(node.id, ())],
             "figures": list(_figures(node)),
             "versions": [_version(version) for version in node.versions],
             "inputs": [_tensor(tensor) for tensor in node.inputs],
             "outputs": [_tensor(tensor) for tensor in node.outputs],
-            "statements": list(self._statements(node.statements)),
+            "statements": list(self.statements(node.statements)),
         }
+
+    def group(self, group: Group, key: str, members: list[list[str]]) -> Item:
+        """What is shown of a folded node."""
+        return {
+            "key": key,
+            "drawn": key,
+            "id": visible(group.id[:_TEXT]),
+            "label": self.label(group),
+            "title": one_line(group.name),
+            "place": one_line(group.path or ""),
+            "state": group.state if group.state in LOOKS else "",
+            "notes": list(words.group_facts(group)),
+            "members": members,
+        }
+
+    def edge_notes(self, link: Link) -> Iterator[str]:
+        """The tensors that pass, and whether the target runs next."""
+        passing = [edge for edge in link.edges if edge.kind == kinds.PASSES]
+        yield from (words.edge_text(edge) for edge in passing)
+        if passing and len(passing) < len(link.edges):
+            yield "the target runs next"
 
     def _edge(self, number: int, link: Link) -> Item:
         passing = [edge for edge in link.edges if edge.kind == kinds.PASSES]
-        runs_next = len(passing) < len(link.edges)
         return {
             "key": f"e{number}",
             "drawn": f"e{number}",
             "title": f"{len(passing)} tensors" if len(passing) > 1 else "a tensor" if passing else "what runs next",
             "label": "",
-            "notes": [*(words.edge_text(edge) for edge in passing), *(["the target runs next"] if runs_next and passing else [])],
-            "from": [[self._keys[link.source], self._labels[link.source]]],
-            "to": [[self._keys[link.target], self._labels[link.target]]],
+            "notes": list(self.edge_notes(link)),
+            "from": [[self.keys[link.source], self.labels[link.source]]],
+            "to": [[self.keys[link.target], self.labels[link.target]]],
         }
 
-    def _statements(self, statements: Sequence[Statement]) -> Iterator[Mapping[str, Any]]:
+    def statements(self, statements: Sequence[Statement]) -> Iterator[Mapping[str, Any]]:
         """Statements under the line they came from, as long as it stays the same."""
         site, texts = None, []
         for statement in statements[:MOST_STATEMENTS]:
@@ -158,10 +198,10 @@ class _Data:
         return {"place": place, "url": self._url(site), "line": self._line(site), "texts": texts}
 
     def _line(self, site: SourceSite | None) -> str:
-        return one_line((site and self._context.source_line(site)) or "")
+        return one_line((site and self.context.source_line(site)) or "")
 
     def _url(self, site: SourceSite | None) -> str | None:
-        return None if site is None else self._context.source_url(site)
+        return None if site is None else self.context.source_url(site)
 
 
 def _label(node: GraphNode | Group) -> str:
@@ -177,20 +217,6 @@ def _label(node: GraphNode | Group) -> str:
 
 def _join(head: str, text: str) -> str:
     return f"{head}: {text}" if text else head
-
-
-def _group(group: Group, key: str, members: list[list[str]]) -> Item:
-    return {
-        "key": key,
-        "drawn": key,
-        "id": visible(group.id[:_TEXT]),
-        "label": _label(group),
-        "title": one_line(group.name),
-        "place": one_line(group.path or ""),
-        "state": group.state if group.state in LOOKS else "",
-        "notes": list(words.group_facts(group)),
-        "members": members,
-    }
 
 
 def _figures(node: GraphNode) -> Iterator[list[str]]:

@@ -39,6 +39,8 @@ from sotprobe.model.codec import FORMAT_VERSION
 from sotprobe.model.site import EXACT
 
 _SITE = ("path", "line", "function", "precision")
+# What `graph --diff -o FILE.json` writes says so under "kind".
+DIFF_KIND = "graph-diff"
 _HINT = "write it again with `sotprobe graph RUN -o FILE.json`"
 
 
@@ -60,17 +62,19 @@ def to_dict(graph: SubgraphGraph) -> dict[str, Any]:
     """The graph as plain dicts, lists, strings and finite numbers."""
     return {
         "format_version": FORMAT_VERSION,
-        "program": _plain(graph.program),
+        "program": plain(graph.program),
         "environment": _value(graph.environment),
         "step": graph.step,
-        "nodes": [_plain(node) for node in graph.nodes],
-        "edges": [_plain(edge) for edge in graph.edges],
-        "summary": _plain(graph.summary),
+        "nodes": [plain(node) for node in graph.nodes],
+        "edges": [plain(edge) for edge in graph.edges],
+        "summary": plain(graph.summary),
     }
 
 
 def from_dict(data: Any) -> SubgraphGraph:
     """The graph that ``to_dict`` came from. Unknown keys are ignored; a newer format raises InputError."""
+    if isinstance(data, Mapping) and data.get("kind") == DIFF_KIND:
+        raise InputError("this is a comparison of two graphs, not a graph", "give one of the runs that were compared")
     if not isinstance(data, Mapping) or not {"format_version", "nodes", "edges"} <= data.keys():
         raise InputError("this JSON is no subgraph graph", _HINT)
     version = data["format_version"]
@@ -85,7 +89,8 @@ def from_dict(data: Any) -> SubgraphGraph:
         raise InputError(f"the graph is incomplete or damaged: {type(error).__name__}: {error}", _HINT) from error
 
 
-def _plain(record: Any) -> dict[str, Any]:
+def plain(record: Any) -> dict[str, Any]:
+    """A record as plain dicts, lists, strings and finite numbers."""
     return {item.name: _value(getattr(record, item.name)) for item in fields(record)}
 
 
@@ -93,7 +98,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, SourceSite):
         return {name: getattr(value, name) for name in _SITE}
     if hasattr(value, "__dataclass_fields__"):
-        return _plain(value)
+        return plain(value)
     if isinstance(value, (list, tuple)):
         return [_value(item) for item in value]
     if isinstance(value, Mapping):

@@ -7,7 +7,7 @@
   const details = document.getElementById("details");
   const search = document.getElementById("search");
   const found = document.getElementById("found");
-  const LISTS = ["notes", "findings", "figures", "versions", "inputs", "outputs", "from", "to", "members", "statements"];
+  const LISTS = ["notes", "findings", "figures", "versions", "inputs", "outputs", "from", "to", "members", "statements", "old_statements"];
   const filled = (item) => Object.assign(Object.fromEntries(LISTS.map((name) => [name, []])), item);
   const items = new Map(data.items.map((item) => [item.key, filled(item)]));
   const drawn = (key) => document.getElementById(items.get(key)?.drawn ?? key);
@@ -124,6 +124,19 @@
     }
   };
 
+  const statements = (title, list) => {
+    if (list.length) add(details, "h3", title);
+    for (const group of list) {
+      const head = add(details, "p");
+      link(head, group.place, group.url);
+      if (group.line) {
+        head.append("  ");
+        add(head, "code", group.line);
+      }
+      add(details, "pre", group.texts.join("\n"));
+    }
+  };
+
   const overview = () => {
     details.replaceChildren();
     add(details, "h2", "Nodes in program order");
@@ -143,23 +156,15 @@
       link(add(details, "p"), entry.title, entry.url);
       for (const text of entry.texts) add(details, "p", text);
     }
-    table("figures", [], item.figures);
+    table("figures", data.figures_head, item.figures);
     table("versions", ["", "step", "ops", "runs", "compile ms", "guards that failed"], item.versions);
     table("inputs", ["", "dtype", "shape", "shapes seen"], item.inputs);
     table("outputs", ["", "dtype", "shape", "shapes seen"], item.outputs);
     buttons("comes from", item.from);
     buttons("goes to", item.to);
     buttons("folded here", item.members);
-    if (item.statements.length) add(details, "h3", "statements");
-    for (const group of item.statements) {
-      const head = add(details, "p");
-      link(head, group.place, group.url);
-      if (group.line) {
-        head.append("  ");
-        add(head, "code", group.line);
-      }
-      add(details, "pre", group.texts.join("\n"));
-    }
+    statements("statements", item.statements);
+    statements("statements before", item.old_statements);
     if (item.id) {
       add(details, "h3", "identity across runs");
       add(add(details, "p"), "code", item.id);

@@ -10,6 +10,7 @@ from functools import lru_cache
 from sotprobe.analyze.graph_fold import Group, Link, Picture
 from sotprobe.model import Finding, GraphEdge, GraphNode, GraphSummary, GraphVersion, SourceSite, SubgraphGraph
 from sotprobe.model import graph as kinds
+from sotprobe.model.graph_diff import GraphSide
 from sotprobe.model.site import FUNCTION
 from sotprobe.paddle_compat import vocabulary
 from sotprobe.report import words
@@ -290,7 +291,7 @@ def edge_text(edge: GraphEdge) -> str:
 # --- the whole graph -------------------------------------------------------------------------------------------------
 
 
-def title(graph: SubgraphGraph) -> str:
+def title(graph: SubgraphGraph | GraphSide) -> str:
     """``cases/net.py, Paddle 3.3.1, Python 3.11.7, step 3``."""
     program = one_line(" ".join((graph.program.path, *graph.program.arguments)), 80)
     step = "" if graph.step is None else f"step {graph.step}"
