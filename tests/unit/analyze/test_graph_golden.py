@@ -69,6 +69,33 @@ def test_the_lost_loss_comes_after_the_captured_model(session: str) -> None:
     assert [(edge.source, edge.target) for edge in graph.edges] == [(captured.id, loss.id)]
 
 
+def test_five_breaks_and_what_passes_at_them() -> None:
+    graph = graph_of("five_breaks_py311")
+    lines = {name: marked("five_breaks_py311", name) for name in ("one", "numpy", "if", "print", "helper")}
+    regions = {node.site.line: node for node in graph.nodes if node.kind == "dynamic"}
+    assert set(regions) == set(lines.values())
+    assert {node.cause for node in regions.values()} == {"print", "numpy-read", "tensor-if"}
+    summary = graph.summary
+    assert (summary.subgraphs, summary.dynamic_regions, summary.runs_per_step) == (7, 5, 7.0)
+    assert summary.captured_op_share == 1.0
+    assert (summary.bytes_to_dynamic, summary.bytes_from_dynamic) == (133.0, 128.0)
+    read = {edge.source for edge in graph.edges if edge.target == regions[lines["numpy"]].id and edge.kind == "tensor"}
+    (tensor,) = read
+    taken = {edge.target for edge in graph.edges if edge.source == tensor}
+    assert len(taken) == 2, "numpy reads it, and the next subgraph goes on with it"
+
+
+def test_a_cache_that_fills_up() -> None:
+    graph = graph_of("cache_limit_py311")
+    full = next(node for node in graph.nodes if node.state == "cache-full")
+    assert (full.compiles, full.runs_per_step, full.cause) == (20, 0.0, "float-guard")
+    whys = {node.why: node for node in graph.nodes if node.kind == "dynamic"}
+    assert set(whys) == {"cache-full", "not-captured"}
+    assert whys["cache-full"].runs_per_step == 1.0
+    assert whys["not-captured"].cause == "without-graph", "SOT forgot the function that it had captured"
+    assert whys["not-captured"].ops is None, "the lines were measured before that"
+
+
 def test_damaged_records_are_no_traceback(tmp_path: Path) -> None:
     for seed in range(25):
         source = random.Random(seed)
