@@ -58,14 +58,16 @@ class GraphNode:
     """A subgraph with all its versions, a dynamic region, or a tensor that has several consumers or crosses to dynamic code.
 
     ``id`` is the identity across runs: ``path:function@chain``, where the chain is the break lines that lead to it
-    (``model.py:Net.forward@20,35``; an if break also says which side: ``@20then``). A dynamic region ends in ``!why:line``, a
-    tensor in ``.out0`` of what makes it or ``.in0`` of what takes it. ``name`` is the function, with its class where the source
-    is known; of a tensor its name in the IR.
+    (``model.py:Net.forward@20,35``). ``@20then`` and ``@20else`` are the sides of a branch, ``@20body`` and ``@20after`` those
+    of a loop, ``@20x3`` is one line three times in a row, ``@?`` one that a log does not tell. A dynamic region ends in
+    ``!why:line``, a tensor in ``.out0`` of what makes it or ``.in0`` of what takes it. ``name`` is the function, with its
+    class where the source is known; of a tensor its name in the IR.
 
     ``site`` is the first line and ``last_line`` the last, in the file of the function itself: calls inlined from elsewhere keep
     their lines in ``statements``. ``frame`` is where the function is defined, ``chain`` are the break lines in it and ``sides``
-    says of each whether it is the ``then`` or ``else`` of a branch (empty text: no branch). ``spans`` are the lines that a
-    dynamic region holds, as (path, first, last), those of other functions too that run in it; empty when not known.
+    says of each whether it is the ``then`` or ``else`` of a branch, ``body`` of a loop or ``after`` it (empty text: neither).
+    ``spans`` are the lines that a dynamic region holds, as (path, first, last), those of other functions too that run in it;
+    empty when not known.
 
     Of a subgraph, ``ops`` counts the operators of its newest version, ``compiles`` its versions, ``compile_ms`` is spent on all
     of them; ``forward_ms`` and ``backward_ms`` are per run. Of a dynamic region, ``ops`` are operators per step.
