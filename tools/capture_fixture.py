@@ -1,9 +1,10 @@
-"""Run `sotprobe compare` on a program and keep its session, trimmed, as a fixture.
+"""Run `sotprobe compare` on a program and keep its session, trimmed, as a fixture; with --record only one static run.
 
-    python tools/capture_fixture.py NAME PROGRAM [compare's options] [-- program args]
+    python tools/capture_fixture.py [--record] NAME PROGRAM [the verb's options] [-- program args]
 
-The session is written to tests/golden/runs/NAME with a PROVENANCE file. What a program printed and the arrays of the parity
-check are left out, and paths of this machine are replaced: the fixture is what readers and rules need, nothing else.
+The session, or the run directory, is written to tests/golden/runs/NAME with a PROVENANCE file. What a program printed and the
+arrays of the parity check are left out, and paths of this machine are replaced: the fixture is what readers and rules need,
+nothing else.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) < 2:
         sys.stderr.write(__doc__ or "")
         return 2
-    name, program, *options = arguments
+    verb = "record" if arguments[0] == "--record" else "compare"
+    name, program, *options = arguments[verb == "record" :]
     target = FIXTURES / name
     with tempfile.TemporaryDirectory() as temporary:
         session = Path(temporary) / "session"
-        command = [sys.executable, "-m", "sotprobe", "compare", program, "--out", str(session), "--quiet", *options]
+        command = [sys.executable, "-m", "sotprobe", verb, program, "--out", str(session), "--quiet", *options]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         subprocess.run(command, cwd=ROOT, env=environment, check=False)
         if target.exists():
@@ -40,7 +42,7 @@ def main(arguments: list[str]) -> int:
         for source in sorted(session.rglob("*")):
             if source.is_file() and _is_kept(source, session):
                 _copy(source, target / source.relative_to(session), str(session))
-    (target / "PROVENANCE").write_text(_provenance(program, options), encoding="utf-8")
+    (target / "PROVENANCE").write_text(_provenance(verb, program, options), encoding="utf-8")
     return 0
 
 
@@ -71,9 +73,9 @@ def _replacements(session: str) -> list[tuple[str, str]]:
     return sorted(paths.items(), key=lambda item: -len(item[0]))
 
 
-def _provenance(program: str, options: list[str]) -> str:
+def _provenance(verb: str, program: str, options: list[str]) -> str:
     return (
-        f"command: sotprobe compare {' '.join([program, *options])}\n"
+        f"command: sotprobe {verb} {' '.join([program, *options])}\n"
         f"paddlepaddle: {version('paddlepaddle')}\n"
         f"python: {platform.python_version()}\n"
         f"date: {datetime.date.today().isoformat()}\n"

@@ -13,7 +13,7 @@ GOLDEN = ROOT / "tests" / "golden"
 def main() -> None:
     sys.path.insert(0, str(ROOT))
     from sotprobe.analyze.graph_fold import picture
-    from sotprobe.report import REPORTERS, graph_dot, graph_text
+    from sotprobe.report import REPORTERS, graph_diff_dot, graph_diff_json, graph_diff_text, graph_dot, graph_text
     from sotprobe.report.graph_words import Context
 
     samples = runpy.run_path(str(GOLDEN / "report_samples.py"))["SAMPLES"]
@@ -32,6 +32,15 @@ def main() -> None:
             path = GOLDEN / f"graph_{name}.{extension}"
             path.write_text(render(shown, context), encoding="utf-8")
             print(path.relative_to(ROOT))
+    diffs = runpy.run_path(str(GOLDEN / "graph_diff_samples.py"))
+    for name, shown in diffs["SHOWN"].items():
+        for extension, render in (("dot", graph_diff_dot.render), ("txt", graph_diff_text.render)):
+            path = GOLDEN / f"graph_diff_{name}.{extension}"
+            path.write_text(render(shown, diffs["CONTEXTS"][name]), encoding="utf-8")
+            print(path.relative_to(ROOT))
+    path = GOLDEN / "graph_diff_is_none.json"
+    path.write_text(graph_diff_json.render(diffs["SHOWN"]["is_none"].diff), encoding="utf-8")
+    print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
-from sotprobe.analyze.graph_diff_lines import Alignment, Side
+from sotprobe.analyze.graph_diff_files import Side
+from sotprobe.analyze.graph_diff_lines import Alignment
 from sotprobe.analyze.graph_diff_moves import Moves
 from sotprobe.analyze.graph_diff_pairs import Pairs
 from sotprobe.model import GraphEdge, GraphNode, GraphSummary, SubgraphGraph, TensorMeta

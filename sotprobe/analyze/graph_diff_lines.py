@@ -10,17 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from os import path as paths
-from typing import NamedTuple
 
+from sotprobe.analyze.graph_diff_files import AFTER, BEFORE, Function, Side, function_of, last_part, pair_files
 from sotprobe.model import GraphNode, SubgraphGraph
+from sotprobe.model.graph import DYNAMIC_REGION, TENSOR
 from sotprobe.paddle_compat.names import statement_operator
 
 Slot = Hashable
-BEFORE, AFTER = 0, 1
 # What a line is compared by: its text, or what is known to stand on it.
 Line = str | frozenset[str]
 
@@ -28,34 +26,10 @@ Line = str | frozenset[str]
 _REWRITTEN = 0.5
 _MOST_REWRITTEN = 10_000
 # A line of fewer words says too little to be found again elsewhere.
-_ENOUGH_WORDS = 4
-_WORD = re.compile(r"\w+|[^\w\s]")
+_ENOUGH_WORDS = 3
+_WORD = re.compile(r"\w+")
 
 operator_of = lru_cache(maxsize=1 << 16)(statement_operator)
-
-
-@dataclass(frozen=True)
-class Side:
-    """A graph and the text of the program's files, as far as it is known."""
-
-    graph: SubgraphGraph
-    sources: Mapping[str, str] = field(default_factory=dict)
-
-
-class Function(NamedTuple):
-    """A function of one side: its file, its name and where it is defined (0 when not known)."""
-
-    path: str
-    name: str
-    line: int
-
-
-def function_of(node: GraphNode) -> Function:
-    """The function that a node is a piece of."""
-    at = node.frame or node.site
-    if at is None:
-        return Function("", node.name, 0)
-    return Function(at.path, node.name, node.frame.line if node.frame else 0)
 
 
 class Alignment:
@@ -63,7 +37,7 @@ class Alignment:
 
     def __init__(self, before: Side, after: Side):
         self._sides = (before, after)
-        self.files = _pair_files(before, after)
+        self.files = pair_files(before, after)
         self.has_sources = {
             (BEFORE, one) for one, two in self.files.items() if one in before.sources and two in after.sources
         } | {(AFTER, two) for one, two in self.files.items() if one in before.sources and two in after.sources}
@@ -74,6 +48,7 @@ class Alignment:
                 self._by_source(one, two)
             else:
                 self._by_statements(one, two, places[BEFORE][one], places[AFTER][two])
+        self.shared = frozenset(self._slots[BEFORE].values()) & frozenset(self._slots[AFTER].values())
         self._functions = self._pair_functions()
 
     def slot(self, side: int, path: str, line: int) -> Slot:
@@ -90,16 +65,30 @@ class Alignment:
         """How many functions are on both sides."""
         return len(set(self._functions[BEFORE].values()))
 
+    def _lines_by_function(self, side: int) -> Mapping[Function, set[Slot]]:
+        """The lines that the pieces of a function are known to have."""
+        found: dict[Function, set[Slot]] = defaultdict(set)
+        for node in self._sides[side].graph.nodes:
+            sites = [node.site, *(statement.site for statement in node.statements)]
+            found[function_of(node)].update(self.slot(side, site.path, site.line) for site in sites if site is not None)
+        return found
+
     # Lines
 
     def _by_source(self, one: str, two: str) -> None:
-        texts = [_code_lines(self._sides[side].sources[path]) for side, path in ((BEFORE, one), (AFTER, two))]
+        sources = (self._sides[BEFORE].sources[one], self._sides[AFTER].sources[two])
+        if sources[BEFORE] == sources[AFTER]:
+            everything = range(1, sources[AFTER].count("\n") + 2)
+            self._slots[BEFORE].update(((one, line), (two, line)) for line in everything)
+            self._slots[AFTER].update(((two, line), (two, line)) for line in everything)
+            return
+        texts = [_code_lines(source) for source in sources]
         numbers = [[number for number, _ in lines] for lines in texts]
         self._add(one, two, numbers[BEFORE], numbers[AFTER], *([text for _, text in lines] for lines in texts))
 
     def _by_statements(self, one: str, two: str, before: _Lines, after: _Lines) -> None:
         for name in before:
-            for own, other in zip(before[name], after.get(name, ()), strict=False):
+            for own, other in _same_definitions(before[name], after.get(name, {})):
                 first, second = before[name][own], after[name][other]
                 shift = other - own if own and other else 0
                 straight = sum(bool(signs & second.get(line + shift, frozenset())) for line, signs in first.items())
@@ -129,7 +118,8 @@ class Alignment:
 
     def _pair_functions(self) -> tuple[dict[Function, Hashable], dict[Function, Hashable]]:
         found: tuple[dict[Function, Hashable], dict[Function, Hashable]] = ({}, {})
-        every = [sorted({function_of(node) for node in side.graph.nodes if node.kind != "tensor"}) for side in self._sides]
+        lines = [self._lines_by_function(side) for side in (BEFORE, AFTER)]
+        every = [sorted({function_of(node) for node in side.graph.nodes if node.kind != TENSOR}) for side in self._sides]
 
         def pair(key: Callable[[int, Function], Hashable], *, one_only: bool = False, bare: bool = False) -> None:
             waiting: list[dict[Hashable, list[Function]]] = [defaultdict(list), defaultdict(list)]
@@ -151,23 +141,28 @@ class Alignment:
         def defined(side: int, function: Function) -> Hashable:
             return self.slot(side, function.path, function.line) if function.line else None
 
+        def renamed(side: int, function: Function) -> Hashable:
+            shared = [slot in self.shared for slot in lines[side][function]]
+            return defined(side, function) if 2 * sum(shared) >= len(shared) else None
+
         pair(lambda side, function: (file(side, function), function.name, defined(side, function)))
         pair(lambda side, function: (file(side, function), function.name))
-        pair(defined)  # it was renamed
-        pair(lambda side, function: (file(side, function), _last(function.name)), bare=True)  # a log does not know the class
+        pair(renamed)
+        pair(lambda side, function: (file(side, function), last_part(function.name)), bare=True)  # a log does not know the class
         pair(lambda side, function: function.name, one_only=True)  # it went to another file
         return found
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
 
-# Of a file: raw function name, its definition lines, and what stands on each line.
-_Lines = Mapping[str, Mapping[int, Mapping[int, frozenset[str]]]]
+# Of functions of one raw name: definition line (0 when not known), then what stands on each line. Of a file: those by name.
+_Functions = Mapping[int, Mapping[int, frozenset[str]]]
+_Lines = Mapping[str, _Functions]
 
 
 def _code_lines(text: str) -> list[tuple[int, str]]:
-    """Lines with code on them."""
-    stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    """Lines with code on them, without comments behind it."""
+    stripped = ((number, line.partition("  #")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
     return [(number, line) for number, line in stripped if line and not line.startswith("#")]
 
 
@@ -181,6 +176,30 @@ def _difference(one: Sequence[Hashable], two: Sequence[Hashable]) -> Iterator[tu
     for tag, first, last, start, end in inner.get_opcodes():
         yield tag, first + head, last + head, start + head, end + head
     yield "equal", len(one) - tail, len(one), len(two) - tail, len(two)
+
+
+def _same_definitions(before: _Functions, after: _Functions) -> Iterator[tuple[int, int]]:
+    """Of functions of one raw name the definition lines that belong together: by full name, by line, then in order."""
+    left = [list(before), list(after)]
+
+    def full_name(functions: _Functions, start: int) -> Hashable:
+        return next((sign for sign in functions[start].get(start, ()) if sign.startswith("def ")), None)
+
+    def same_name(own: int, other: int) -> bool:
+        return full_name(before, own) is not None and full_name(before, own) == full_name(after, other)
+
+    for same in (
+        lambda own, other: own == other and same_name(own, other),
+        same_name,
+        lambda own, other: own == other,
+        lambda own, other: True,
+    ):
+        for own in list(left[BEFORE]):
+            other = next((start for start in left[AFTER] if same(own, start)), None)
+            if other is not None:
+                left[BEFORE].remove(own)
+                left[AFTER].remove(other)
+                yield own, other
 
 
 def _alike(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
@@ -257,99 +276,16 @@ def _signatures(graph: SubgraphGraph) -> Mapping[str, _Lines]:
 
 def _signs(nodes: Iterable[GraphNode]) -> Iterator[tuple[str, str, int, str]]:
     for node in nodes:
-        frame = node.frame
-        if frame is not None:
-            yield frame.path, frame.function, frame.line, f"def {node.name}"
-            yield from ((frame.path, frame.function, line, "break") for line in node.chain if line)
+        at = node.frame or node.site
+        if node.frame is not None:
+            yield node.frame.path, node.frame.function, node.frame.line, f"def {node.name}"
+        if at is not None:
+            yield from ((at.path, at.function, line, "break") for line in node.chain if line)
             for path, first, last in node.spans:
-                yield from ((path, frame.function, line, "dynamic") for line in range(first, last + 1) if path == frame.path)
+                yield from ((path, at.function, line, "dynamic") for line in range(first, last + 1) if path == at.path)
         for statement in node.statements:
             if statement.site is not None:
                 site = statement.site
                 yield site.path, site.function, site.line, operator_of(statement.text)
-        if node.kind == "dynamic" and node.site is not None:
+        if node.kind == DYNAMIC_REGION and node.site is not None:
             yield node.site.path, node.site.function, node.site.line, f"{node.why} {node.cause}"
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-def _pair_files(before: Side, after: Side) -> dict[str, str]:
-    """File before to file after. The safest reasons come first; what is left at last has functions in common."""
-    names = [_functions_by_file(side.graph) for side in (before, after)]
-    left = [sorted(found) for found in names]
-    pairs: dict[str, str] = {}
-
-    def take(one: str, two: str) -> None:
-        pairs[one] = two
-        left[BEFORE].remove(one)
-        left[AFTER].remove(two)
-
-    def take_equal(key: Callable[[Side, str], Hashable]) -> None:
-        others: dict[Hashable, list[str]] = defaultdict(list)
-        for path in left[AFTER]:
-            others[key(after, path)].append(path)
-        for path in list(left[BEFORE]):
-            same = others.get(key(before, path), [])
-            if len(same) == 1 and key(before, path) is not None and same[0] in left[AFTER]:
-                take(path, same[0])
-
-    take_equal(lambda _, path: path)
-    take_equal(lambda side, path: path == side.graph.program.path or None)
-    take_equal(lambda side, path: _below_program(side.graph, path))
-    by_tail = [(_tail(one, two), one, two) for one in left[BEFORE] for two in left[AFTER]]
-    _take_best([item for item in by_tail if item[0]], left, take)
-    by_names = [
-        (len(names[BEFORE][one] & names[AFTER][two]) + _stem_likeness(one, two), one, two)
-        for one in left[BEFORE]
-        for two in left[AFTER]
-        if names[BEFORE][one] & names[AFTER][two]
-    ]
-    _take_best(by_names, left, take)
-    return pairs
-
-
-def _take_best(scored: Sequence[tuple[float, str, str]], left: Sequence[Sequence[str]], take: Callable[[str, str], None]) -> None:
-    for _, one, two in sorted(scored, key=lambda item: (-item[0], item[1], item[2])):
-        if one in left[BEFORE] and two in left[AFTER]:
-            take(one, two)
-
-
-def _functions_by_file(graph: SubgraphGraph) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for node in graph.nodes:
-        if node.frame is not None:
-            found[node.frame.path].add(_last(node.name))
-        for statement in node.statements:
-            if statement.site is not None:
-                found[statement.site.path].add(statement.site.function)
-        if node.site is not None:
-            found[node.site.path].add(node.site.function)
-    return found
-
-
-def _below_program(graph: SubgraphGraph, path: str) -> str | None:
-    """A path relative to where the program is; None when it is not below."""
-    folder = paths.dirname(graph.program.path)
-    if not folder or not path.startswith(folder + "/"):
-        return None
-    return path[len(folder) + 1 :]
-
-
-def _tail(one: str, two: str) -> int:
-    """How many parts of two paths are the same, from the end."""
-    parts = (re.split(r"[/\\]", path)[::-1] for path in (one, two))
-    alike = 0
-    for mine, other in zip(*parts, strict=False):
-        if mine != other:
-            break
-        alike += 1
-    return alike
-
-
-def _stem_likeness(one: str, two: str) -> float:
-    return SequenceMatcher(None, paths.basename(one), paths.basename(two), autojunk=False).ratio() * 0.99
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]

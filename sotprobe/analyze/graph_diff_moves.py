@@ -7,22 +7,24 @@ in the IR are no identity.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from sotprobe.analyze.graph_diff_lines import AFTER, BEFORE, Alignment, Side, operator_of
+from sotprobe.analyze.graph_diff_files import AFTER, BEFORE, Side
+from sotprobe.analyze.graph_diff_lines import Alignment, operator_of
 from sotprobe.analyze.graph_diff_pairs import Pairs
 from sotprobe.model import GraphNode
 from sotprobe.model.graph import CACHE_FULL, COMPILE_LIMIT, DROPPED, DYNAMIC_REGION, FALLBACK, NOT_CAPTURED, SUBGRAPH
 from sotprobe.model.graph_diff import GAINED, LOST, MERGED, SPLIT, Move
 
-# A piece is in another one when at least this share of its statements is, and partly in several when each has some.
+# A piece is in another one when at least this share is of its statements on lines that are still there, and some of all; or in
+# several that have some each, and this together.
 _MOST_OF_IT = 0.5
 _SOME_OF_IT = 0.15
 
 
 class _NoLine(NamedTuple):
-    """The slot of a statement of a log: all that is known is the function it was compiled for."""
+    """The slot of statements when a side is a log: all that is known is the function they were compiled for."""
 
     function: Hashable
 
@@ -38,6 +40,7 @@ class Moves:
         self._alignment = alignment
         self._pairs = (pairs.after, pairs.before)
         self._nodes = tuple({node.id: node for node in side.graph.nodes} for side in (before, after))
+        self._located = all(_has_lines(side.graph.nodes) for side in (before, after))
         self._captured = tuple([node for node in nodes.values() if is_captured(node)] for nodes in self._nodes)
         self._keys = tuple(
             {node.id: self._statements(side, node) for node in self._captured[side] if node.statements}
@@ -76,12 +79,18 @@ class Moves:
         """The pieces of the other side that hold a piece: its own other half, when that does."""
         keys = self._keys[side][node]
         held = Counter(home for key in keys for home in self._holders[1 - side].get(key, ()))
+        left = sum(key[0] in self._alignment.shared or isinstance(key[0], _NoLine) for key in keys)  # the rest was deleted
+        enough = max(_MOST_OF_IT * left, _SOME_OF_IT * len(keys))
         own = self._pairs[side].get(node)
-        if own is not None and held[own] >= _MOST_OF_IT * len(keys):
+        if own is not None and held[own] >= enough:
             return [own]
         homes = sorted(held, key=self._places[1 - side].__getitem__)
-        holding = [home for home in homes if held[home] >= _MOST_OF_IT * len(keys)]
-        return holding or [home for home in homes if held[home] >= _SOME_OF_IT * len(keys)]
+        holding = [home for home in homes if held[home] >= enough]
+        if holding:
+            return holding
+        parts = [home for home in homes if held[home] >= _SOME_OF_IT * len(keys)]
+        held_by_them = sum(any(part in self._holders[1 - side].get(key, ()) for part in parts) for key in keys)
+        return parts if held_by_them >= enough else []
 
     # Lost and gained
 
@@ -140,10 +149,10 @@ class Moves:
         found: set[Key] = set()
         for statement in node.statements:
             site = statement.site
-            if site is None:  # a log
-                slot: Hashable = _NoLine(self._alignment.function(side, node))
-            else:
+            if self._located and site is not None:
                 slot = self._alignment.slot(side, site.path, site.line)
+            else:
+                slot = _NoLine(self._alignment.function(side, node))
             operator = operator_of(statement.text)
             seen[slot, operator] += 1
             found.add((slot, operator, seen[slot, operator]))
@@ -157,6 +166,10 @@ class Moves:
 def is_captured(node: GraphNode) -> bool:
     """Whether what a node holds runs compiled, at least some of the time."""
     return node.kind == SUBGRAPH and node.state != DROPPED and not (node.state == CACHE_FULL and node.runs_per_step == 0)
+
+
+def _has_lines(nodes: Iterable[GraphNode]) -> bool:
+    return any(statement.site is not None for node in nodes for statement in node.statements[:1])
 
 
 def _is_dynamic(node: GraphNode) -> bool:

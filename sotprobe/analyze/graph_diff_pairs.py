@@ -9,7 +9,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator
 
-from sotprobe.analyze.graph_diff_lines import AFTER, BEFORE, Alignment, Side, operator_of
+from sotprobe.analyze.graph_diff_files import AFTER, BEFORE, Side
+from sotprobe.analyze.graph_diff_lines import Alignment, operator_of
 from sotprobe.model import GraphNode, SubgraphGraph
 from sotprobe.model.graph import DROPPED, DYNAMIC_REGION, FALLBACK, NOT_CAPTURED, PASSES, SUBGRAPH, TENSOR
 from sotprobe.model.graph_diff import MOVED, OWNER, SAME_BREAKS, SAME_FUNCTION, SAME_PLACE, STATEMENTS
@@ -17,7 +18,7 @@ from sotprobe.model.graph_diff import MOVED, OWNER, SAME_BREAKS, SAME_FUNCTION, 
 # How alike what two pieces compute must be: behind as many breaks, elsewhere in the function, and anywhere.
 _BEHIND_AS_MANY, _IN_FUNCTION, _ANYWHERE = 0.5, 0.6, 0.8
 _FEWEST_ANYWHERE = 3
-# Beyond that many comparisons, only pieces that compute the very same are looked for everywhere.
+# Of more pairs than that only those that compute the very same are found.
 _MOST_COMPARED = 250_000
 
 _SLOT = re.compile(r"(.*)\.(in|out)(\d+)", re.DOTALL)
@@ -31,6 +32,7 @@ class Pairs:
     def __init__(self, before: Side, after: Side, alignment: Alignment):
         self._alignment = alignment
         self._graphs = (before.graph, after.graph)
+        self._sides_known = all(any(any(node.sides) for node in graph.nodes) for graph in self._graphs)  # no log knows them
         self.after: dict[str, str] = {}
         self.before: dict[str, str] = {}
         self.how: dict[str, str] = {}
@@ -73,9 +75,7 @@ class Pairs:
             return enough(side, node) and frozenset(self._operators(node).items())
 
         self._equal(the_same, lambda one, two: STATEMENTS)
-        left = [sum(enough(side, node) is not None for node in self._left(side)) for side in (BEFORE, AFTER)]
-        if left[BEFORE] * left[AFTER] <= _MOST_COMPARED:
-            self._likest(enough, _ANYWHERE, STATEMENTS)
+        self._likest(enough, _ANYWHERE, STATEMENTS)
 
     def _tensors(self) -> None:
         """The same output or input of what was found to be one. Positions shift with what else passes; then its shape tells."""
@@ -97,7 +97,7 @@ class Pairs:
 
         def ranked(side: int, node: GraphNode) -> Hashable:
             own, shape = owned(side, node), shapes[side].get(node.id)
-            return own and (*own, shape and (shape[0], len(shape[1] or ())))
+            return own and (*own[:2], shape and (shape[0], len(shape[1] or ())))
 
         for key in (shaped, alike, ranked):
             self._equal(key, lambda one, two: OWNER)
@@ -107,7 +107,8 @@ class Pairs:
     def _place(self, side: int, node: GraphNode) -> Hashable:
         if node.kind == TENSOR:
             return None
-        key = (node.kind, self._alignment.function(side, node), self._chain(side, node), node.sides or ("",) * len(node.chain))
+        sides = node.sides if self._sides_known and node.sides else ("",) * len(node.chain)
+        key = (node.kind, self._alignment.function(side, node), self._chain(side, node), sides)
         return (*key, node.why, self._site(side, node)) if node.kind == DYNAMIC_REGION else key
 
     def _place_and_state(self, side: int, node: GraphNode) -> Hashable:
@@ -170,6 +171,8 @@ class Pairs:
     def _likest(self, key: Key, least: float, how: str, *, unknown_too: bool = False) -> None:
         """Of nodes with the same key those that compute the most alike; of equally alike ones the first."""
         for ones, others in list(self._grouped(key)):
+            if len(ones) * len(others) > _MOST_COMPARED:
+                continue
             scored = [
                 (-alike, first, second)
                 for first, one in enumerate(ones)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sotprobe.analyze.graph_diff_lines import Function, function_of
+from sotprobe.analyze.graph_diff_files import Function, function_of
 from sotprobe.analyze.graph_fold import Group, Link, Picture, picture
 from sotprobe.model import GraphEdge, GraphNode, SubgraphGraph
 from sotprobe.model.graph import TENSOR

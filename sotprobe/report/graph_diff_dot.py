@@ -80,7 +80,7 @@ class DiffStyle(Style):
     def piece_rows(self, node: GraphNode) -> Iterator[str]:
         item, color = self._shown.items[node.id], self.look(node).line
         name = "" if self.picture.folded_by is None else f"{words.cut(node.name, words.NAME_LIMIT)} "
-        status = cell(STATUS_WORDS[item.status], bold=True, small=True, color=color, ALIGN="RIGHT")
+        status = cell(f"  {STATUS_WORDS[item.status]}", bold=True, small=True, color=color, ALIGN="RIGHT")
         yield cell(f"{name}{diff_words.place(item)}", bold=True) + status
         if node.kind != kinds.SUBGRAPH or diff_words.state(item) != words.STATE_WORDS[kinds.COMPILED]:
             yield wide(words.cut(diff_words.state(item), 2 * words.LINE_LIMIT), color=color)

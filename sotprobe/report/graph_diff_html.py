@@ -76,7 +76,7 @@ class _DiffData(PageData):
                 name: [[f"{side} {row[0]}" if both else row[0], *row[1:]] for side in sides for row in sides[side][name]]
                 for name in ("versions", "inputs", "outputs")
             },
-            "findings": [found for side in sides.values() for found in side["findings"]],
+            "findings": [{**found, "head": f"{side}: {found['head']}"} for side in sides for found in sides[side]["findings"]],
             "statements": sides[AFTER]["statements"] if AFTER in sides else [],
             "old_statements": sides[BEFORE]["statements"] if BEFORE in sides and item.status != KEPT else [],
         }

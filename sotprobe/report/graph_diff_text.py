@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MIN_WIDTH = 40
 LONGEST = 200
 SIGNS = {KEPT: " ", CHANGED: "~", GONE: "-", NEW: "+"}
-HEAD = ("  place", "state", "ops", "runs/step", "compiles", "ms/step")
+HEAD = ("  place", "state", "ops", "runs/step", "ms/step")
 MISSING = "-"
 # From the left; the others are figures.
 _TEXTS = (0, 1)
@@ -97,12 +97,12 @@ def _cells(node: Node, shown: DiffPicture) -> tuple[str, ...]:
     sign = SIGNS[shown.status(node)]
     if isinstance(node, Group):
         facts = ", ".join(diff_words.group_facts(node, shown))
-        return (f"{sign} {words.cut(node.name, words.NAME_LIMIT)}", facts, *[MISSING] * 4)
+        return (f"{sign} {words.cut(node.name, words.NAME_LIMIT)}", facts, *[MISSING] * 3)
     item = shown.items[node.id]
     name = f"{words.cut(node.name, words.NAME_LIMIT)} " if shown.picture.folded_by is not None else ""
     figures = (
         diff_words.pair(item, what, write) or MISSING
-        for what, write in (("ops", count), ("runs_per_step", count), ("compiles", count), ("ms_per_step", figure))
+        for what, write in (("ops", count), ("runs_per_step", count), ("ms_per_step", figure))
     )
     return (f"{sign} {name}{words.cut(diff_words.place(item), words.NAME_LIMIT)}", words.why(item.node), *figures)
 
@@ -116,6 +116,7 @@ def _notes(node: Node, shown: DiffPicture, context: DiffContext) -> Iterator[str
         yield f"| {code_line(line)}"
     if item.before is not None and words.why(item.before) != words.why(item.node):
         yield f"was: {words.why(item.before)}"
+    yield from diff_words.other_facts(item)
     yield from diff_words.moves_at(item, shown)
     if text := diff_words.recompiled(item):
         yield text

@@ -93,6 +93,8 @@ def place(item: NodeDiff) -> str:
     if item.before is None or item.after is None:
         return _lines(item.node)
     old, new = words.lines(item.before), words.lines(item.after)
+    if old != new and words.side(item.before) == words.side(item.after):
+        return f"{old}{ARROW}{_short(_lines(item.after), old)}"
     return _lines(item.after) if old == new else f"{_lines(item.before)}{ARROW}{_short(_lines(item.after), old)}"
 
 
@@ -102,9 +104,9 @@ def _lines(node: GraphNode) -> str:
 
 
 def _short(text: str, other: str) -> str:
-    """Without the first word when the other begins with it too."""
+    """Without ``line`` or ``lines`` when the other begins with it too."""
     first, _, rest = text.partition(" ")
-    return rest if rest and other.startswith(f"{first} ") else text
+    return rest if first in ("line", "lines") and other.startswith(f"{first} ") else text
 
 
 def named(item: NodeDiff) -> str:
@@ -131,11 +133,16 @@ def facts(item: NodeDiff) -> Iterator[str]:
     region = item.node.kind == kinds.DYNAMIC_REGION
     ops, runs = pair(item, "ops", count), pair(item, "runs_per_step", count)
     size = f"{ops} {_noun(ops, 'op')}{' per step' if region and not runs else ''}" if ops else ""
-    if not ops and (numbers := _change(item, "statements")):
-        size = f"{_arrow(numbers, count)} statements"
     often = f"{runs} {_noun(runs, 'run')} per step" if ARROW not in runs else f"runs {runs} per step"
     if text := ", ".join(filter(None, (size, often if runs else ""))):
         yield text
+    yield from other_facts(item)
+
+
+def other_facts(item: NodeDiff) -> Iterator[str]:
+    """What differs beyond operators, runs and compilations."""
+    if numbers := _change(item, "statements"):
+        yield f"{_arrow(numbers, count)} statements"
     if item.before is not None and item.after is not None and len(item.before.chain) != len(item.after.chain):
         yield f"after {len(item.before.chain)}{ARROW}{plural(len(item.after.chain), 'break')}"
     if text := ", ".join(f"{name} {_border(change)}" for name in ("inputs", "outputs") if (change := _change(item, name))):
