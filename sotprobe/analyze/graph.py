@@ -49,8 +49,9 @@ def build_graph(run: Run, step: int | None = None) -> networkx.MultiDiGraph:
     tensors = Tensors(run, within, nodes, order, sequence.returns)
     summary = _summary(run, facts, within, nodes.values(), tensors)
     edges = [*(GraphEdge(source, target, CONTROL) for source, target in order), *tensors.edges]
-    records = SubgraphGraph((*nodes.values(), *tensors.nodes.values()), tuple(edges), summary, run.program, run.environment, step)
-    return from_records(records)
+    lines = told_lines(nodes.values(), facts)
+    every = (*nodes.values(), *tensors.nodes.values())
+    return from_records(SubgraphGraph(every, tuple(edges), summary, run.program, run.environment, step, lines))
 
 
 def from_records(records: SubgraphGraph) -> networkx.MultiDiGraph:
@@ -58,7 +59,11 @@ def from_records(records: SubgraphGraph) -> networkx.MultiDiGraph:
     import networkx
 
     graph = networkx.MultiDiGraph(
-        summary=records.summary, program=records.program, environment=records.environment, step=records.step
+        summary=records.summary,
+        program=records.program,
+        environment=records.environment,
+        step=records.step,
+        lines=records.lines,
     )
     for node in records.nodes:
         graph.add_node(node.id, node=node)
@@ -76,7 +81,24 @@ def to_records(graph: networkx.MultiDiGraph) -> SubgraphGraph:
         program=graph.graph["program"],
         environment=graph.graph["environment"],
         step=graph.graph["step"],
+        lines=graph.graph["lines"],
     )
+
+
+def told_lines(nodes: Iterable[GraphNode], facts: Facts) -> Mapping[str, Mapping[int, str]]:
+    """The text of the lines that nodes tell of: of the function, its breaks, the statements, the code that is dynamic."""
+    wanted: set[tuple[str, int]] = set()
+    for node in nodes:
+        sites = [node.site, node.frame, *(statement.site for statement in node.statements)]
+        wanted.update((site.path, site.line) for site in sites if site is not None)
+        wanted.update((node.frame.path, line) for line in node.chain if node.frame is not None)
+        wanted.update((path, line) for path, first, last in node.spans for line in range(first, last + 1))
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for path, line in sorted(wanted):
+        text = facts.sources.line(path, line)
+        if text:
+            found[path][line] = text
+    return dict(found)
 
 
 def _check(run: Run) -> None:

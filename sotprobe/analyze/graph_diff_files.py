@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from os import path as paths
@@ -18,10 +18,18 @@ BEFORE, AFTER = 0, 1
 
 @dataclass(frozen=True)
 class Side:
-    """A graph and the text of the program's files, as far as it is known."""
+    """A graph and the text of the program's files, as far as it is known: without it, there still are the lines in the graph."""
 
     graph: SubgraphGraph
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    def code(self, path: str) -> dict[int, str]:
+        """The lines of a file with code on them that are known, without indentation and comments behind it."""
+        known: Iterable[tuple[int, str]] = self.graph.lines.get(path, {}).items()
+        if path in self.sources:
+            known = enumerate(self.sources[path].splitlines(), 1)
+        stripped = ((number, line.partition("  #")[0].strip()) for number, line in known)
+        return {number: line for number, line in stripped if line and not line.startswith("#")}
 
 
 class Function(NamedTuple):

@@ -38,22 +38,31 @@ class Alignment:
     def __init__(self, before: Side, after: Side):
         self._sides = (before, after)
         self.files = pair_files(before, after)
-        self.has_sources = {
-            (BEFORE, one) for one, two in self.files.items() if one in before.sources and two in after.sources
-        } | {(AFTER, two) for one, two in self.files.items() if one in before.sources and two in after.sources}
         self._slots: tuple[dict[tuple[str, int], Slot], dict[tuple[str, int], Slot]] = ({}, {})
+        self._as_is: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self.has_sources: set[tuple[int, str]] = set()
         places = tuple(_signatures(side.graph) for side in self._sides)
         for one, two in self.files.items():
-            if one in before.sources and two in after.sources:
-                self._by_source(one, two)
+            code = (before.code(one), after.code(two))
+            if code[BEFORE] and code[AFTER]:
+                self.has_sources.update(((BEFORE, one), (AFTER, two)))
+                self._by_source(one, two, *code)
             else:
                 self._by_statements(one, two, places[BEFORE][one], places[AFTER][two])
-        self.shared = frozenset(self._slots[BEFORE].values()) & frozenset(self._slots[AFTER].values())
+        self._shared = frozenset(self._slots[BEFORE].values()) & frozenset(self._slots[AFTER].values())
+        self._unedited = frozenset(self._as_is[AFTER])
         self._functions = self._pair_functions()
 
     def slot(self, side: int, path: str, line: int) -> Slot:
         """Equal for lines of both sides that are the same; a line that has no other has a slot of its own."""
+        unedited = self._as_is[side].get(path)
+        if unedited is not None:
+            return unedited, line
         return self._slots[side].get((path, line)) or (side, path, line)
+
+    def is_shared(self, slot: Slot) -> bool:
+        """Whether a slot of a side is one of the other too."""
+        return slot in self._shared or (isinstance(slot, tuple) and slot[0] in self._unedited)
 
     def function(self, side: int, node: GraphNode) -> Hashable:
         """Equal for functions of both sides that are the same."""
@@ -75,16 +84,13 @@ class Alignment:
 
     # Lines
 
-    def _by_source(self, one: str, two: str) -> None:
-        sources = (self._sides[BEFORE].sources[one], self._sides[AFTER].sources[two])
-        if sources[BEFORE] == sources[AFTER]:
-            everything = range(1, sources[AFTER].count("\n") + 2)
-            self._slots[BEFORE].update(((one, line), (two, line)) for line in everything)
-            self._slots[AFTER].update(((two, line), (two, line)) for line in everything)
+    def _by_source(self, one: str, two: str, before: Mapping[int, str], after: Mapping[int, str]) -> None:
+        both = before.keys() & after.keys()
+        if 2 * len(both) >= min(len(before), len(after)) and all(before[line] == after[line] for line in both):
+            self._as_is[BEFORE][one] = self._as_is[AFTER][two] = two
             return
-        texts = [_code_lines(source) for source in sources]
-        numbers = [[number for number, _ in lines] for lines in texts]
-        self._add(one, two, numbers[BEFORE], numbers[AFTER], *([text for _, text in lines] for lines in texts))
+        numbers = [sorted(before), sorted(after)]
+        self._add(one, two, *numbers, [before[line] for line in numbers[BEFORE]], [after[line] for line in numbers[AFTER]])
 
     def _by_statements(self, one: str, two: str, before: _Lines, after: _Lines) -> None:
         for name in before:
@@ -142,7 +148,7 @@ class Alignment:
             return self.slot(side, function.path, function.line) if function.line else None
 
         def renamed(side: int, function: Function) -> Hashable:
-            shared = [slot in self.shared for slot in lines[side][function]]
+            shared = [self.is_shared(slot) for slot in lines[side][function]]
             return defined(side, function) if 2 * sum(shared) >= len(shared) else None
 
         pair(lambda side, function: (file(side, function), function.name, defined(side, function)))
@@ -158,12 +164,6 @@ class Alignment:
 # Of functions of one raw name: definition line (0 when not known), then what stands on each line. Of a file: those by name.
 _Functions = Mapping[int, Mapping[int, frozenset[str]]]
 _Lines = Mapping[str, _Functions]
-
-
-def _code_lines(text: str) -> list[tuple[int, str]]:
-    """Lines with code on them, without comments behind it."""
-    stripped = ((number, line.partition("  #")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
-    return [(number, line) for number, line in stripped if line and not line.startswith("#")]
 
 
 def _difference(one: Sequence[Hashable], two: Sequence[Hashable]) -> Iterator[tuple[str, int, int, int, int]]:

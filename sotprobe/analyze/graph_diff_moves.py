@@ -79,7 +79,7 @@ class Moves:
         """The pieces of the other side that hold a piece: its own other half, when that does."""
         keys = self._keys[side][node]
         held = Counter(home for key in keys for home in self._holders[1 - side].get(key, ()))
-        left = sum(key[0] in self._alignment.shared or isinstance(key[0], _NoLine) for key in keys)  # the rest was deleted
+        left = sum(isinstance(key[0], _NoLine) or self._alignment.is_shared(key[0]) for key in keys)  # the rest was deleted
         enough = max(_MOST_OF_IT * left, _SOME_OF_IT * len(keys))
         own = self._pairs[side].get(node)
         if own is not None and held[own] >= enough:

@@ -144,7 +144,10 @@ class GraphSummary:
 
 @dataclass(frozen=True)
 class SubgraphGraph:
-    """``step`` is the step that is shown, None for a whole run: figures per step are then those of its steady steps."""
+    """``step`` is the step that is shown, None for a whole run: figures per step are then those of its steady steps.
+
+    ``lines`` is the text of the program's lines that nodes tell of, by path and number, as far as it is known.
+    """
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
@@ -152,3 +155,4 @@ class SubgraphGraph:
     program: ProgramInfo
     environment: Mapping[str, object] = field(default_factory=dict)
     step: int | None = None
+    lines: Mapping[str, Mapping[int, str]] = field(default_factory=dict)

@@ -298,8 +298,9 @@ def group_facts(group: Group, shown: DiffPicture) -> Iterator[str]:
 def link_lines(link: Link, shown: DiffPicture) -> list[str]:
     """The label of a link: shapes, with what they were."""
     lines = words.link_lines(link)
-    if len(link.edges) == 1 or len(lines) == 1:
-        changes = [change for edge in link.edges for change in shown.edge(edge).changes if change.what == "ir_shape"]
+    tensors = [edge for edge in link.edges if edge.kind == kinds.PASSES]
+    if len(tensors) == 1:
+        changes = [change for change in shown.edge(tensors[0]).changes if change.what == "ir_shape"]
         if changes:
             return [f"{words.dims(changes[0].before)}{ARROW}{lines[0]}", *lines[1:]]
     return lines

@@ -1,6 +1,6 @@
 """The subgraph graph as JSON, and back again: what ``graph -o FILE.json`` writes and ``graph --diff`` reads.
 
-    {"format_version": 1, "program": {...}, "environment": {...}, "step": n | null,
+    {"format_version": 1, "program": {...}, "environment": {...}, "step": n | null, "lines": {path: {number: text}},
      "nodes": [{"id", "kind": "subgraph|dynamic|tensor", "name", "state", "why", "cause", "site", "last_line", "frame", "chain",
                 "sides", "spans": [[path, first, last]], "ops", "compiles", "runs_per_step", "compile_ms", "forward_ms",
                 "backward_ms", "ms_per_step", "versions": [{"name", "step", "guards": [{"expression", "expected", "seen"}],
@@ -65,6 +65,7 @@ def to_dict(graph: SubgraphGraph) -> dict[str, Any]:
         "program": plain(graph.program),
         "environment": _value(graph.environment),
         "step": graph.step,
+        "lines": _value(graph.lines),
         "nodes": [plain(node) for node in graph.nodes],
         "edges": [plain(edge) for edge in graph.edges],
         "summary": plain(graph.summary),
@@ -117,6 +118,7 @@ def _graph(data: Mapping[str, Any]) -> SubgraphGraph:
         program=ProgramInfo(program["path"], program["kind"], tuple(program.get("arguments", ()))),
         environment=dict(data["environment"]),
         step=data.get("step"),
+        lines={path: {int(line): text for line, text in texts.items()} for path, texts in data.get("lines", {}).items()},
     )
 
 

@@ -161,15 +161,15 @@ def context_of(source: Source, output: Path | None) -> Context:
         )
         for node, positions in findings_of(source.graph, source.findings).items()
     }
-    return Context(_line_of(source.sources), _url_of(source.copies, link), findings)
+    return Context(_line_of(source.sources, source.graph.lines), _url_of(source.copies, link), findings)
 
 
-def _line_of(sources: Mapping[str, str]) -> Callable[[SourceSite], str | None]:
+def _line_of(sources: Mapping[str, str], told: Mapping[str, Mapping[int, str]]) -> Callable[[SourceSite], str | None]:
     lines = cache(lambda path: sources[path].splitlines() if path in sources else [])
 
     def line_of(site: SourceSite) -> str | None:
         found = lines(site.path)
-        return found[site.line - 1].strip() if 0 < site.line <= len(found) else None
+        return found[site.line - 1].strip() if 0 < site.line <= len(found) else told.get(site.path, {}).get(site.line)
 
     return line_of
 

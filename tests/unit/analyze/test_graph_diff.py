@@ -35,7 +35,8 @@ SAMPLES = runpy.run_path(str(GOLDEN / "graph_samples.py"))["SAMPLES"]
 
 def recorded(name: str, *, sources: bool = True) -> Side:
     run = read_run(GOLDEN / "runs" / name)
-    return Side(to_records(build_graph(run)), run.sources if sources else {})
+    graph = to_records(build_graph(run))
+    return Side(graph, run.sources) if sources else Side(replace(graph, lines={}))
 
 
 def piece(
@@ -188,6 +189,17 @@ def test_a_recorded_run_does_not_differ_from_itself_nor_from_its_json(name):
     assert set(hows(diff)) == {"same place"}
 
 
+def test_a_graph_has_the_lines_that_it_tells_of():
+    graph = recorded("set_value_331").graph
+    (lines,) = graph.lines.values()
+    assert lines[25] == "old.set_value(mixed)  # <- set-value", "what is dynamic"
+    assert lines[24] == "mixed = old.detach() * 0.9 + new.detach() * 0.1", "a line of the function that was lost"
+    assert lines[18] == "h = layer(h).tanh() + 1", "statements"
+    assert lines[12] == "def forward(self, x):", "where the function is defined"
+    assert 30 not in lines
+    assert graph_json.parse(graph_json.render(graph)).lines == graph.lines
+
+
 def test_times_change_nothing():
     slow = replace(HEAD, ms_per_step=50.0, forward_ms=50.0, compile_ms=900.0)
     diff = diff_graphs(side(HEAD), side(slow))
@@ -220,6 +232,12 @@ def test_lines_added_above_a_function(known):
     diff = diff_graphs(side(HEAD, PRINTS, REST, text=text), side(*nodes, text=later))
     assert diff.same
     assert hows(diff) == ["moved"] * 3
+
+
+def test_lines_added_behind_it_are_no_edit():
+    diff = diff_graphs(side(HEAD, PRINTS, REST, text=TEXT), side(HEAD, PRINTS, REST, text=TEXT + "\n\ndef more():\n    pass\n"))
+    assert diff.same
+    assert set(hows(diff)) == {"same place"}
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["sources", "no sources"])
