@@ -17,7 +17,7 @@ from sotprobe.model.graph_diff import MOVED, OWNER, SAME_BREAKS, SAME_FUNCTION, 
 
 # How alike what two pieces compute must be: behind as many breaks, elsewhere in the function, and anywhere.
 _BEHIND_AS_MANY, _IN_FUNCTION, _ANYWHERE = 0.5, 0.6, 0.8
-_FEWEST_ANYWHERE = 3
+_FEWEST_ANYWHERE = 6  # a few multiplications and additions are in every program
 # Of more pairs than that only those that compute the very same are found.
 _MOST_COMPARED = 250_000
 

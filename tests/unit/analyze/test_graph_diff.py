@@ -331,9 +331,12 @@ def test_a_function_that_was_renamed():
 
 
 def test_a_function_of_another_name_that_computes_the_same_is_found_without_sources():
-    other = piece("Model.call", [(90, "linear"), (90, "tanh"), (91, "mul"), (91, "add")], defined=80)
-    diff = diff_graphs(side(HEAD), side(other))
-    assert (statuses(diff), hows(diff)) == ({"Model.call": "kept"}, ["similar statements"])
+    names = ["linear", "tanh", "mul", "add", "matmul", "relu"]
+    here, there = (piece(name, [(at + 1, operator) for operator in names], defined=at) for name, at in (("f", 10), ("g", 80)))
+    diff = diff_graphs(side(here), side(there))
+    assert (statuses(diff), hows(diff)) == ({"g": "kept"}, ["similar statements"])
+    few = [replace(node, statements=node.statements[:5]) for node in (here, there)]
+    assert statuses(diff_graphs(side(few[0]), side(few[1]))) == {"f": "gone", "g": "new"}, "too little to tell by"
 
 
 def test_functions_of_one_name_are_told_apart():
@@ -353,7 +356,7 @@ def test_versions_of_paddle_name_an_operator_differently():
         "api || var_9 = paddle.tensor.math.tanh (var_4)",
     ]
     nodes = [
-        replace(HEAD, name=f"f{at}", id=f"m.py:f{at}", frame=None, site=None, statements=(Statement(name, None),) * 3)
+        replace(HEAD, name=f"f{at}", id=f"m.py:f{at}", frame=None, site=None, statements=(Statement(name, None),) * 6)
         for at, name in enumerate(names)
     ]
     for one in nodes:
