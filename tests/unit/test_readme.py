@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sotprobe.cli import compare, record, show
+from sotprobe.cli import compare, graph, record, show
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_every_option_named_is_one_of_a_command():
-    known = {name for verb in (compare, record, show) for option in verb.command.params for name in option.opts}
+    known = {name for verb in (compare, graph, record, show) for option in verb.command.params for name in option.opts}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", README)) - {"--help", "--epochs"}  # --epochs is a program's own
     assert named
     assert named <= known
