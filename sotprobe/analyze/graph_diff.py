@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from sotprobe.analyze.graph_diff_files import Side
-from sotprobe.analyze.graph_diff_lines import Alignment
+from sotprobe.analyze.graph_diff_lines import Alignment, operator_of
 from sotprobe.analyze.graph_diff_moves import Moves
 from sotprobe.analyze.graph_diff_pairs import Pairs
 from sotprobe.model import GraphEdge, GraphNode, GraphSummary, SubgraphGraph, TensorMeta
@@ -32,6 +32,7 @@ from sotprobe.model.graph_diff import (
     Move,
     NodeDiff,
 )
+from sotprobe.paddle_compat.names import ANY_LAYER
 
 __all__ = ["Side", "diff_graphs"]
 
@@ -117,12 +118,20 @@ def _changes(old: GraphNode, new: GraphNode) -> Iterator[Change]:
     if old.kind == SUBGRAPH:
         if old.ops is None or new.ops is None:
             yield from _change("statements", len(old.statements) or None, len(new.statements) or None)
+        yield from _operators(old, new)
         for name in ("inputs", "outputs") if _has_borders(old) and _has_borders(new) else ():
             one, two = _border(getattr(old, name)), _border(getattr(new, name))
             if not _same_tensors(one, two):
                 yield Change(name, one, two)
     for name in TIMES:
         yield from _change(name, getattr(old, name), getattr(new, name))
+
+
+def _operators(old: GraphNode, new: GraphNode) -> Iterator[Change]:
+    """What is computed on one side only."""
+    one, two = (Counter(operator_of(statement.text) for statement in node.statements) for node in (old, new))
+    if one and two and one != two and ANY_LAYER not in one | two:
+        yield Change("operators", tuple((one - two).elements()), tuple((two - one).elements()))
 
 
 def _change(what: str, one: object, two: object) -> Iterator[Change]:

@@ -39,7 +39,8 @@ TIMES = ("compile_ms", "forward_ms", "backward_ms", "ms_per_step")
 class Change:
     """A fact of a node or edge that both sides know and that differs. ``what`` is the field of GraphNode or GraphEdge.
 
-    ``statements`` are their number. ``inputs`` and ``outputs`` are (dtype, shape in the IR) of each tensor.
+    ``statements`` are their number; ``operators`` are what statements of one side only call. ``inputs`` and ``outputs`` are
+    (dtype, shape in the IR) of each tensor.
     """
 
     what: str

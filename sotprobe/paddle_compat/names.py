@@ -57,6 +57,8 @@ def resume_functions(text: str) -> list[str]:
 
 
 _OPERATOR = re.compile(r"\|\| .*? = (\S+)")
+_SYMBOLIC = "symbolic_"  # arithmetic of dynamic sizes is paddle.jit.sot.symbolic_shape.operators.symbolic_add or _operator.add
+ANY_LAYER = "Reference"  # what Paddle 2.6 calls every layer
 
 
 def statement_operator(text: str) -> str:
@@ -66,4 +68,4 @@ def statement_operator(text: str) -> str:
     Text of another form is returned as it is.
     """
     found = _OPERATOR.search(text)
-    return found[1].rpartition(".")[2].strip("_") or found[1] if found else text
+    return found[1].rpartition(".")[2].strip("_").removeprefix(_SYMBOLIC) or found[1] if found else text

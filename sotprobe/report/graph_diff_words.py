@@ -141,8 +141,12 @@ def facts(item: NodeDiff) -> Iterator[str]:
 
 def other_facts(item: NodeDiff) -> Iterator[str]:
     """What differs beyond operators, runs and compilations."""
-    if numbers := _change(item, "statements"):
+    numbers = _change(item, "statements")
+    if numbers:
         yield f"{_arrow(numbers, count)} statements"
+    operators = _change(item, "operators")
+    if operators and not _change(item, "ops") and not numbers:
+        yield f"operators {_names(operators.before)}{ARROW}{_names(operators.after)}"
     if item.before is not None and item.after is not None and len(item.before.chain) != len(item.after.chain):
         yield f"after {len(item.before.chain)}{ARROW}{plural(len(item.after.chain), 'break')}"
     if text := ", ".join(f"{name} {_border(change)}" for name in ("inputs", "outputs") if (change := _change(item, name))):
@@ -167,6 +171,12 @@ def times(item: NodeDiff) -> str:
 
 def _change(item: NodeDiff, what: str) -> Change | None:
     return next((change for change in item.changes if change.what == what), None)
+
+
+def _names(operators: Sequence[str]) -> str:
+    """``sin, cos and 2 more``."""
+    shown = ", ".join(words.cut(name, 24) for name in operators[:MOST_NAMED]) or "none"
+    return f"{shown} and {len(operators) - MOST_NAMED} more" if len(operators) > MOST_NAMED else shown
 
 
 def _arrow(change: Change, write: Callable) -> str:

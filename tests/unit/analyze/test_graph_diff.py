@@ -248,7 +248,7 @@ def test_a_line_added_in_the_function(known):
     after = [replace(node, frame=HEAD.frame) for node in after]
     diff = diff_graphs(side(HEAD, PRINTS, REST, text=TEXT if known else None), side(*after, text=later if known else None))
     assert list(statuses(diff).values()) == ["changed", "kept", "kept"]
-    assert changes(diff.nodes[0]) == {"ops": (4.0, 5.0)}
+    assert changes(diff.nodes[0]) == {"ops": (4.0, 5.0), "operators": ((), ("sin",))}
     assert diff.moves == ()
 
 
@@ -411,7 +411,18 @@ def test_the_order_of_inputs_says_nothing():
 def test_where_operators_are_not_known_statements_are_counted():
     old, new = (replace(HEAD, ops=None, statements=HEAD.statements[:number]) for number in (4, 2))
     (item,) = diff_graphs(side(old), side(new)).nodes
-    assert changes(item) == {"statements": (4, 2)}
+    assert changes(item) == {"statements": (4, 2), "operators": (("mul", "add"), ())}
+
+
+def test_as_many_operators_that_are_others():
+    other = replace(HEAD, statements=(*HEAD.statements[:3], replace(HEAD.statements[3], text="method || var_3 = sub (var_0)")))
+    (item,) = diff_graphs(side(HEAD), side(other)).nodes
+    assert (item.status, changes(item)) == ("changed", {"operators": (("add",), ("sub",))})
+    nameless = [
+        replace(node, statements=(*node.statements, Statement("layer || var_9 = Reference ((var_0,), {})", None)))
+        for node in (HEAD, other)
+    ]
+    assert diff_graphs(side(nameless[0]), side(nameless[1])).same, "Paddle 2.6 does not name its layers"
 
 
 def test_a_region_at_the_same_line_for_another_reason():

@@ -33,17 +33,17 @@ def ask(capsys):
 
 
 def _log(name: str, path: str, *bodies: str, rank: int | None = None) -> str:
-    """What Paddle logs of one call of ``f`` whose pieces compute ``bodies``."""
-    mark = "" if rank is None else f"LAUNCH INFO 2026-11-30 07:00:00,000 rank {rank}\n"
+    """What Paddle logs of one call of a function that computes ``bodies``, in a launcher's log with the rank in front."""
+    mark = "" if rank is None else f"[rank{rank}] "
     head = f'<code object {name} at 0x7f9d7ed51930, file "{path}", line 2>'
-    lines = [f"{mark}[eval_frame_callback] start to translate: {head}", f"[Cache] Firstly call {head}"]
+    lines = [f"[eval_frame_callback] start to translate: {head}", f"[Cache] Firstly call {head}"]
     for number, body in enumerate(bodies):
         sir = [
             f"StatementIR: SIR_{number}", "  inputs: ['var_0']", "  params: []", "  outputs: ['var_1']", "  statements: ",
             f"    method     || var_1 = {body} (var_0)  ",
         ]  # fmt: skip
         lines += ["start subgraph compile and execution.", *sir, "[FallbackWrapper] start run SIR: ", f" {sir[0]}", *sir[1:]]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{mark}{line}\n" for line in lines)
 
 
 # --- what it reads ---------------------------------------------------------------------------------------------------
@@ -86,6 +86,21 @@ def test_two_logs(ask, tmp_path):
     assert "no difference" in ask("--diff", tmp_path / "a.log", tmp_path / "b.log")[1]
     code, out, _ = ask("--diff", tmp_path / "a.log", tmp_path / "c.log")
     assert (code, out.splitlines()[2]) == (0, "nothing in common: no file and function is in both graphs")
+
+
+def test_two_ranks_of_a_log(ask, tmp_path):
+    log = tmp_path / "launch.log"
+    log.write_text(_log("f", "/proj/a.py", "sin", rank=0) + _log("f", "/proj/a.py", "cos", rank=1))
+    code, out, err = ask("--diff", log, log)
+    assert (code, "no difference" in out) == (0, True)
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["before", "after"], "both say which rank was taken"
+    code, out, err = ask("--diff", log, log, "--rank", "0,1", "-o", tmp_path / "d.json")
+    assert (code, err) == (0, "")
+    (node,) = json.loads((tmp_path / "d.json").read_text())["nodes"]
+    assert (node["status"], node["changes"]) == ("changed", [{"what": "operators", "before": ["sin"], "after": ["cos"]}])
+    assert "operators sin -> cos" in ask("--diff", log, log, "--rank", "0,1")[1]
+    code, _, err = ask("--diff", log, log, "--rank", "0,7")
+    assert (code, "has no rank 7" in err) == (3, True)
 
 
 def test_the_same_run_twice(ask):

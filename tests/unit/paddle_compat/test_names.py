@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sotprobe.paddle_compat.names import is_generated, is_resume, is_translated, original_name
+from sotprobe.paddle_compat.names import is_generated, is_resume, is_translated, original_name, statement_operator
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,25 @@ def test_kinds() -> None:
     assert is_translated("#f_84ae0")
     assert is_translated("#$resume_0@f_af1a0")
     assert not is_translated("$resume_0@f_af1a0")
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("method     || var_3 = __add__ (var_1, 2)", "add"),
+        ("method     || var_3 = __add__ ((var_1, 2), {})", "add"),  # 2.6
+        ("method     || var_3 = tanh (var_1)", "tanh"),
+        ("api        || var_3 = paddle.base.dygraph.generated_tensor_methods_patch._tanh (var_1)", "tanh"),  # 3.0
+        ("api        || var_3 = paddle.tensor.math.tanh (var_1)", "tanh"),
+        ("api        || var_3 = _operator.truediv (var_1, 2)", "truediv"),
+        ("api        || var_3 = paddle.jit.sot.symbolic_shape.operators.symbolic_truediv (var_1, 2)", "truediv"),
+        ("layer      || var_3 = Linear (var_1)", "Linear"),
+        ("method     || None = __setattr__ (var_1, 'stop_gradient', False)", "setattr"),
+        ("api        || var_1, var_2 = paddle.tensor.search.topk (var_0, 1)", "topk"),
+        ("api        || var_1 = __ (var_0)", "__"),
+        ("not a statement", "not a statement"),
+        ("", ""),
+    ],
+)
+def test_an_operator_has_one_name_however_it_is_called(text, operator):
+    assert statement_operator(text) == operator
