@@ -2,9 +2,9 @@
 
     python tools/capture_fixture.py [--record] NAME PROGRAM [the verb's options] [-- program args]
 
-The session, or the run directory, is written to tests/golden/runs/NAME with a PROVENANCE file. What a program printed and the
-arrays of the parity check are left out, and paths of this machine are replaced: the fixture is what readers and rules need,
-nothing else.
+The session is written to tests/golden/runs/NAME, the single run to tests/golden/graph_diff_runs/NAME, with a PROVENANCE file.
+What a program printed and the arrays of the parity check are left out, and paths of this machine are replaced: the fixture is
+what readers and rules need, nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FIXTURES = ROOT / "tests" / "golden" / "runs"
+FIXTURES = {"compare": ROOT / "tests" / "golden" / "runs", "record": ROOT / "tests" / "golden" / "graph_diff_runs"}
 KEPT = ("session.json", "run.json", "exit.json", "records.jsonl", "stacks.txt")
 
 
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
         return 2
     verb = "record" if arguments[0] == "--record" else "compare"
     name, program, *options = arguments[verb == "record" :]
-    target = FIXTURES / name
+    target = FIXTURES[verb] / name
     with tempfile.TemporaryDirectory() as temporary:
         session = Path(temporary) / "session"
         command = [sys.executable, "-m", "sotprobe", verb, program, "--out", str(session), "--quiet", *options]

@@ -16,7 +16,7 @@ from sotprobe.report.graph_words import Context
 GOLDEN = Path(__file__).parent
 RECORDED = {
     "detection_loss": ("detection_loss_331", "detection_loss_fixed_331"),
-    "five_breaks": ("five_breaks_py311/static-diagnosis", "no_breaks_331"),
+    "five_breaks": ("../runs/five_breaks_py311/static-diagnosis", "no_breaks_331"),
     "is_none": ("is_none_py310", "is_none_py311"),
     "item_storm": ("item_storm_300", "item_storm_331"),
     "set_value": ("set_value_322", "set_value_331"),
@@ -24,7 +24,7 @@ RECORDED = {
 
 
 def recorded(name: str) -> Side:
-    run = read_run(GOLDEN / "runs" / name)
+    run = read_run(GOLDEN / "graph_diff_runs" / name)
     return Side(to_records(build_graph(run)), run.sources)
 
 

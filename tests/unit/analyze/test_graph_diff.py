@@ -34,7 +34,7 @@ SAMPLES = runpy.run_path(str(GOLDEN / "graph_samples.py"))["SAMPLES"]
 
 
 def recorded(name: str, *, sources: bool = True) -> Side:
-    run = read_run(GOLDEN / "runs" / name)
+    run = read_run(GOLDEN / "graph_diff_runs" / name)
     graph = to_records(build_graph(run))
     return Side(graph, run.sources) if sources else Side(replace(graph, lines={}))
 
@@ -179,7 +179,9 @@ def test_a_graph_does_not_differ_from_itself(name):
     assert {figure.difference for figure in diff.figures} <= {0, None}
 
 
-@pytest.mark.parametrize("name", ["five_breaks_py311/static-diagnosis", "item_storm_331", "set_value_322", "detection_loss_331"])
+@pytest.mark.parametrize(
+    "name", ["../runs/five_breaks_py311/static-diagnosis", "item_storm_331", "set_value_322", "detection_loss_331"]
+)
 def test_a_recorded_run_does_not_differ_from_itself_nor_from_its_json(name):
     one = recorded(name)
     assert diff_graphs(one, one).same
@@ -573,7 +575,7 @@ def test_before_and_after_the_fix_of_the_loss():
 
 
 def test_five_breaks_and_none():
-    diff = diff_graphs(recorded("five_breaks_py311/static-diagnosis"), recorded("no_breaks_331"))
+    diff = diff_graphs(recorded("../runs/five_breaks_py311/static-diagnosis"), recorded("no_breaks_331"))
     merged, gained = diff.moves
     assert (merged.kind, len(merged.before), len(merged.after)) == ("merged", 7, 1)
     assert (gained.kind, gained.before[0].rpartition("!")[2]) == ("gained", "break:19"), "where() instead of if"

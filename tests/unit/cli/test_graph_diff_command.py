@@ -14,8 +14,8 @@ import pytest
 from sotprobe.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[3]
-RUNS = ROOT / "tests" / "golden" / "runs"
-BEFORE, AFTER = RUNS / "detection_loss_331", RUNS / "detection_loss_fixed_331"
+RUNS, RECORDED = ROOT / "tests" / "golden" / "runs", ROOT / "tests" / "golden" / "graph_diff_runs"
+BEFORE, AFTER = RECORDED / "detection_loss_331", RECORDED / "detection_loss_fixed_331"
 VERDICT = "1 changed, 1 gone; 9 statements gained from dynamic code"
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz (dot) is not installed")
@@ -109,7 +109,7 @@ def test_the_same_run_twice(ask):
 
 
 def test_two_steps_of_a_run_by_saved_graphs(ask, tmp_path):
-    storm = RUNS / "item_storm_331"
+    storm = RECORDED / "item_storm_331"
     for step in (0, 5):
         ask(storm, "--step", step, "-o", tmp_path / f"{step}.json")
     code, out, _ = ask("--diff", tmp_path / "0.json", tmp_path / "5.json")
