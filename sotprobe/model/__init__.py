@@ -3,7 +3,7 @@
 A field exists because a rule or a report reads it. A missing fact is ``None``, never 0.
 """
 
-from sotprobe.model.diagnosis import Diagnosis, Finding, ModeSummary, ParityVerdict, Ratio, Verdict
+from sotprobe.model.diagnosis import Diagnosis, Finding, LogSummary, ModeSummary, ParityVerdict, Ratio, Verdict
 from sotprobe.model.event import Event, Guard
 from sotprobe.model.run import ExitStatus, LineTotal, ParityFact, ProgramInfo, Run, Step
 from sotprobe.model.site import Evidence, SourceSite
@@ -18,6 +18,7 @@ __all__ = [
     "Finding",
     "Guard",
     "LineTotal",
+    "LogSummary",
     "ModeSummary",
     "ParityFact",
     "ParityVerdict",

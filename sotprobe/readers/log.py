@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sotprobe.errors import InputError
 from sotprobe.model import ExitStatus, ProgramInfo, ReadStats, Run
@@ -14,9 +15,13 @@ from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.sotlog import SotGrammar
 from sotprobe.readers.sources import SourceTree
 from sotprobe.readers.text import check_readable
+from sotprobe.readers.workers import distinct, file_ranks
 
 # A log format is one file and one line here. The first is the one whose lines come most.
 READERS: tuple[Callable[[], Grammar], ...] = (SotGrammar,)
+
+
+_TOTALS = ("calls", "steps")
 
 
 @dataclass(frozen=True)
@@ -45,28 +50,48 @@ def read_logs(files: Sequence[str], options: LogOptions, progress: Progress | No
     runs: list[Run] = []
     stats: dict[str, ReadStats] = {}
     refused: list[InputError] = []
-    for name in sorted(set(files)):
+    names = distinct(files)
+    ranks = file_ranks(names)
+    for name in names:
         try:
             check_readable(name)
             log = LogFile(Origin(name, options.sources.line), [make() for make in READERS], progress)
         except InputError as error:
             refused.append(error)
             continue
-        runs.extend(_run(parts, options) for parts in log.parts)
+        runs.extend(_run(parts, ranks.get(name), options) for parts in log.parts)
         for reader, found in log.stats.items():
             stats[reader] = stats.get(reader, ReadStats()) + found
     if not runs:
         raise refused[0]
-    return Reading(tuple(runs), stats, tuple(refused))
+    return Reading(_with_totals(runs), stats, tuple(refused))
 
 
-def _run(parts: Parts, options: LogOptions) -> Run:
+def _with_totals(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Every run with the calls and steps of all files of its process: errors may be in one file and steps in the other.
+
+    A process that tells none has those of the one that tells most: often only rank 0 logs its steps.
+    """
+    totals: dict[object, Counter[str]] = defaultdict(Counter)
+    for run in runs:
+        totals[run.environment.get("rank")].update({name: int(run.counts[f"log.{name}"]) for name in _TOTALS})
+    most = {name: max(total[name] for total in totals.values()) for name in _TOTALS}
+    return tuple(_with_total(run, totals[run.environment.get("rank")], most) for run in runs)
+
+
+def _with_total(run: Run, own: Mapping[str, int], most: Mapping[str, int]) -> Run:
+    return replace(run, counts={**run.counts, **{f"log.all_{name}": own[name] or most[name] for name in _TOTALS}})
+
+
+def _run(parts: Parts, file_rank: str | None, options: LogOptions) -> Run:
+    """``file_rank`` is the process of all lines that name none themselves."""
+    rank = parts.rank if parts.rank is not None else file_rank
     environment: dict[str, object] = dict(parts.environment)
     environment.update({name: value for name in ("paddle", "python") if (value := getattr(options, name))})
     if parts.level is not None:
         environment["log_level"] = parts.level
-    if parts.rank is not None:
-        environment["rank"] = parts.rank
+    if rank is not None:
+        environment["rank"] = rank
     return Run(
         directory=parts.file,
         mode=STATIC,
@@ -82,6 +107,7 @@ def _run(parts: Parts, options: LogOptions) -> Run:
         notes=tuple(parts.notes),
         counts={
             "log.calls": parts.calls,
+            "log.static_calls": parts.static_calls,
             "log.steps": parts.steps,
             "log.lines": parts.lines,
             **{f"log.{name}": number for name, number in parts.counts.items()},

@@ -37,7 +37,8 @@ class Parts:
     """One process of one log file.
 
     ``last_line`` is the last line of each reader, so that what came after what can be told. ``operators`` are operator counts
-    by subgraph name. ``steps`` counts benchmark lines. ``level`` is the SOT_LOG_LEVEL that the lines prove, None without SOT
+    by subgraph name. ``calls`` are entries of the first frame, ``static_calls`` those in which a subgraph ran. ``steps`` counts
+    benchmark lines. ``level`` is the SOT_LOG_LEVEL that the lines prove, None without SOT
     lines. ``exit`` is how the process ended, None when the log does not say.
     """
 
@@ -49,6 +50,7 @@ class Parts:
     subgraphs: list[Subgraph] = field(default_factory=list)
     entries: dict[FrameKey, float] = field(default_factory=dict)
     calls: int = 0
+    static_calls: int = 0
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     operators: dict[str, int] = field(default_factory=dict)
     environment: dict[str, object] = field(default_factory=dict)

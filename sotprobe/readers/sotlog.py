@@ -59,6 +59,8 @@ class SotState:
         self._events = EventFolder(origin.source_line)
         self._counts: dict[str, int] = {}
         self._level: int | None = None
+        self._static_calls = 0
+        self._last_static = -1  # the last step in which a subgraph ran
         self._current: Frame | None = None
         self._root: Frame | None = None
         self._pending: str | None = None  # what the next guard line is about: hit or miss
@@ -194,6 +196,9 @@ class SotState:
 
     def _run(self, token: Token, line: int) -> None:
         self._count("subgraph_runs")
+        if self._step > self._last_static:
+            self._last_static = self._step
+            self._static_calls += 1
         self._subgraphs.run()
 
     def _sir_head(self, token: Token, line: int) -> Block | None:
@@ -285,6 +290,7 @@ class SotState:
         for name, number in self._counts.items():
             parts.counts[name] += number
         parts.calls = self._root.entries if self._root else 0
+        parts.static_calls = self._static_calls
         parts.entries.update({frame.key: frame.entries / max(1, parts.calls) for frame in self._frames if frame.entries})
         parts.events.extend(self._events.events())
         parts.events.extend(_translations(self._frames))
