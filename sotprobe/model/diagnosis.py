@@ -102,8 +102,8 @@ class LogSummary:
     """What logs were read, and how far the program got in them.
 
     ``files`` are named as given, ``refused`` says why some could not be read. ``ranks`` are the processes that wrote, empty where
-    none is named. ``calls`` are entries of the first frame, ``static_calls`` those in which a subgraph ran; ``steps`` are lines of
-    a benchmark. All are sums over the processes.
+    none is named. ``calls`` are entries of the first frame, ``static_calls`` those in which a subgraph ran; ``steps`` are
+    lines of a benchmark. All are sums over the processes.
     """
 
     files: tuple[str, ...]
@@ -117,7 +117,7 @@ class LogSummary:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """``saved_in`` is the run directory everything was written to. ``counts`` and ``log`` are what logs show, None without logs."""
+    """``saved_in`` is the run directory everything was written to. ``counts`` and ``log`` are what logs show, else None."""
 
     program: ProgramInfo
     environment: Mapping[str, object]

@@ -1,0 +1,39 @@
+"""What logs cannot tell, each said once and with what would tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sotprobe.model import Evidence, Run
+from sotprobe.paddle_compat.versions import parse_version
+
+READER = "limits"
+
+
+def limits(runs: Sequence[Run], counts: Mapping[str, int]) -> Iterator[Evidence]:
+    """``counts`` are those of all processes together."""
+    if not counts["frames_entered"]:
+        yield _note("whether anything was captured is not known: frames and subgraphs are logged from SOT_LOG_LEVEL=2 on")
+        return
+    if counts["breaks"] and not _every_level(runs, 3):
+        yield _note("lines and reasons of graph breaks are logged from SOT_LOG_LEVEL=3 on")
+    if _skips_are_silent(runs) and not any(run.sources for run in runs):
+        yield _note(
+            "functions with a with or try block are skipped without a line, at any level (Python 3.11 and later): "
+            "--source DIR lists those that would be"
+        )
+
+
+def _note(text: str) -> Evidence:
+    return Evidence(READER, text)
+
+
+def _every_level(runs: Sequence[Run], level: int) -> bool:
+    levels = [run.environment["log_level"] for run in runs if "log_level" in run.environment]
+    return bool(levels) and all(isinstance(seen, int) and seen >= level for seen in levels)
+
+
+def _skips_are_silent(runs: Sequence[Run]) -> bool:
+    """Unless every log is known to come from an older Python."""
+    versions = [parse_version(str(run.environment.get("python") or "")) for run in runs]
+    return any(version is None or version >= (3, 11) for version in versions)

@@ -1,0 +1,133 @@
+"""The first line about logs: the most important thing they say, numbers first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sotprobe.analyze.compare import failed
+from sotprobe.analyze.logranks import in_order, rank_of
+from sotprobe.analyze.rules.base import plural
+from sotprobe.model import Diagnosis, Finding, LogSummary, Run, Verdict
+
+_HOW_TO_LOG = "record it with SOT_LOG_LEVEL=2 or higher"
+
+
+def verdict(
+    processes: Sequence[tuple[Run, Diagnosis]], findings: Sequence[Finding], counts: Mapping[str, int], log: LogSummary
+) -> Verdict:
+    """How the program ended comes first when it ended badly, then what of it ran statically."""
+    captured = _captured(findings, counts, log)
+    broken = [run for run, diagnosis in processes if failed(run) and not _is_benign(diagnosis)]
+    if broken:
+        slug, text = _broken(broken, log)
+        tail = f"; {captured.text}" if counts["frames_entered"] else ""
+        return Verdict(slug, text + tail)
+    ending = next((finding.title for finding in findings if finding.slug == "benign-exit"), None)
+    return Verdict(captured.slug, f"{captured.text}; {ending}" if ending else captured.text)
+
+
+def _is_benign(diagnosis: Diagnosis) -> bool:
+    return any(finding.slug == "benign-exit" for finding in diagnosis.findings)
+
+
+def _broken(runs: Sequence[Run], log: LogSummary) -> tuple[str, str]:
+    """(slug, text) of processes that crashed or failed: a signal says more than the exceptions it causes elsewhere."""
+    crashed = [run for run in runs if run.exit.reason == "signal"]
+    first = (crashed or list(runs))[0]
+    same = [run for run in (crashed or runs) if _what(run) == _what(first)]
+    who = _who(same, log)
+    verb = "crashed" if crashed else "did not end in time" if first.exit.reason == "timeout" else "failed"
+    return "crashed" if crashed else "failed", f"{who} {verb}{_what(first)}{_after(first)}"
+
+
+def _what(run: Run) -> str:
+    ended = run.exit
+    if ended.reason == "signal":
+        return f": {ended.signal}"
+    if ended.error_type is None:
+        return ""
+    said = next((line.strip() for line in (ended.error_message or "").splitlines() if line.strip()), "")
+    name = ended.error_type.rpartition(".")[2]
+    return f": {name}: {said}" if said else f": {name}"
+
+
+def _who(runs: Sequence[Run], log: LogSummary) -> str:
+    ranks = in_order(rank for run in runs if (rank := rank_of(run)) is not None)
+    if not ranks or len(log.ranks) < 2:
+        return "the program"
+    if len(ranks) == len(log.ranks):
+        return f"all {len(ranks)} ranks"
+    return f"rank {ranks[0]} alone" if len(ranks) == 1 else f"{len(ranks)} of {len(log.ranks)} ranks"
+
+
+def _after(run: Run) -> str:
+    steps, calls = (int(run.counts.get(f"log.all_{name}", 0)) for name in ("steps", "calls"))
+    if steps:
+        return f" after {plural(steps, 'step')}"
+    return f" after {plural(calls, 'call')}" if calls else ""
+
+
+def _captured(findings: Sequence[Finding], counts: Mapping[str, int], log: LogSummary) -> Verdict:
+    suspects = [finding for finding in findings if finding.suspected]
+    if not counts["frames_entered"] and not counts["subgraph_runs"]:
+        return _nothing_logged(suspects, counts)
+    calls = f"{plural(log.calls, 'call')}{f' of {len(log.ranks)} ranks' if len(log.ranks) > 1 else ''}"
+    if not counts["subgraph_runs"]:
+        return Verdict(
+            "nothing-captured", f"nothing ran statically in {calls}: {_why_nothing(findings, counts)}{_also(suspects)}"
+        )
+    runs = f"{plural(counts['subgraphs_built'], 'subgraph')} built, {plural(counts['subgraph_runs'], 'run')}"
+    if not log.calls:  # the log begins in the middle of one
+        return Verdict("ran-statically", f"{runs}{_behind(counts)}")
+    if log.static_calls >= log.calls:
+        return Verdict("ran-statically", f"{_every(log.calls)} ran subgraphs ({runs}){_behind(counts)}")
+    return Verdict("partly-static", f"{log.static_calls} of {calls} ran subgraphs ({runs}){_behind(counts)}{_also(suspects)}")
+
+
+def _every(calls: int) -> str:
+    return "the only call" if calls == 1 else f"all {calls} calls"
+
+
+def _nothing_logged(suspects: Sequence[Finding], counts: Mapping[str, int]) -> Verdict:
+    text = "no SOT lines of frames in the log, which is no success: "
+    if counts["fallbacks"]:
+        text = f"{plural(counts['fallbacks'], 'fallback')} in a log without frames: "
+    if suspects:
+        return Verdict("no-sot-lines", f"{text}{_suspected(suspects)}")
+    return Verdict("no-sot-lines", f"{text}SOT_LOG_LEVEL was below 2, or SOT was shown no frame; {_HOW_TO_LOG}")
+
+
+def _suspected(suspects: Sequence[Finding]) -> str:
+    first = suspects[0]
+    where = f"{first.site.function} at {first.site}" if first.site else first.title
+    more = f" and {len(suspects) - 1} more" if len(suspects) > 1 else ""
+    return f"by its source SOT would skip {where}{more} without a word"
+
+
+def _also(suspects: Sequence[Finding]) -> str:
+    return f"; {_suspected(suspects)}" if suspects else ""
+
+
+def _why_nothing(findings: Sequence[Finding], counts: Mapping[str, int]) -> str:
+    """What became of the frames and subgraphs."""
+    built = counts["subgraphs_built"]
+    parts = [f"{plural(built, 'subgraph')} built and none run" if built else "no subgraph was built"]
+    trouble = _trouble(counts)
+    if hits := counts["cached_fallback_hits"]:
+        trouble.insert(0, f"{plural(hits, 'hit')} of cached fallbacks")
+    elif built and any(finding.slug == "small-graph" for finding in findings):
+        parts = [f"{plural(built, 'subgraph')} built, smaller than MIN_GRAPH_SIZE, and none run"]
+    return ", ".join([*parts, *trouble])
+
+
+def _behind(counts: Mapping[str, int]) -> str:
+    trouble = ", ".join(_trouble(counts))
+    return f"; {trouble}" if trouble else ""
+
+
+def _trouble(counts: Mapping[str, int]) -> list[str]:
+    """What is worth a word beside what ran."""
+    full = counts["cache_exceeded"]
+    texts = [f"cache full {plural(full, 'time')}"] if full else []
+    named = (("fallbacks", "fallback"), ("breaks", "graph break"), ("recompiles", "recompile"))
+    return [*texts, *(plural(counts[name], noun) for name, noun in named if counts[name])]
