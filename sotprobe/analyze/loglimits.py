@@ -10,17 +10,17 @@ from sotprobe.paddle_compat.versions import parse_version
 READER = "limits"
 
 
-def limits(runs: Sequence[Run], counts: Mapping[str, int]) -> Iterator[Evidence]:
-    """``counts`` are those of all processes together."""
-    if not counts["frames_entered"]:
-        yield _note("whether anything was captured is not known: frames and subgraphs are logged from SOT_LOG_LEVEL=2 on")
-        return
+def limits(runs: Sequence[Run], counts: Mapping[str, int], *, with_source: bool) -> Iterator[Evidence]:
+    """``counts`` are those of all processes together; ``with_source``: the program's code was at hand.
+
+    That there are no lines of SOT at all is the verdict's to say.
+    """
     if counts["breaks"] and not _every_level(runs, 3):
         yield _note("lines and reasons of graph breaks are logged from SOT_LOG_LEVEL=3 on")
-    if _skips_are_silent(runs) and not any(run.sources for run in runs):
+    if _skips_are_silent(runs) and not with_source:
         yield _note(
             "functions with a with or try block are skipped without a line, at any level (Python 3.11 and later): "
-            "--source DIR lists those that would be"
+            "--source DIR lists them"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sotprobe.analyze.compare import failed
@@ -32,10 +32,12 @@ COUNTS = (
 )
 
 
-def diagnose_logs(runs: Sequence[Run], stats: Mapping[str, ReadStats], refused: Sequence[str] = ()) -> Diagnosis:
+def diagnose_logs(
+    runs: Sequence[Run], stats: Mapping[str, ReadStats], refused: Sequence[str] = (), *, with_source: bool = False
+) -> Diagnosis:
     """Conclude from what several processes and files of one program logged. No time is known, so no cost is.
 
-    ``refused`` says of the files that could not be read why.
+    ``refused`` says of the files that could not be read why; ``with_source``: the program's code was at hand.
     """
     processes = [(run, diagnose([run])) for run in runs]
     counts = {name: _total(runs, name) for name in COUNTS}
@@ -50,7 +52,7 @@ def diagnose_logs(runs: Sequence[Run], stats: Mapping[str, ReadStats], refused: 
         verdict=verdict(processes, findings, counts, log),
         findings=findings,
         read_stats=stats,
-        notes=_notes(runs, counts),
+        notes=_notes(runs, limits(runs, counts, with_source=with_source)),
         counts=counts,
         log=log,
     )
@@ -99,10 +101,10 @@ def _summary(processes: Sequence[tuple[Run, Diagnosis]]) -> ModeSummary:
     return replace(modes[0], **totals, exit=broken[0].exit if broken else modes[0].exit)
 
 
-def _notes(runs: Sequence[Run], counts: Mapping[str, int]) -> tuple[Evidence, ...]:
+def _notes(runs: Sequence[Run], untold: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """What went wrong while reading, how the ranks differ, and what these logs cannot tell."""
     read = [note for run in runs for note in run.notes]
-    return tuple(dict.fromkeys([*read, *_uneven(runs), *limits(runs, counts)]))
+    return tuple(dict.fromkeys([*read, *_uneven(runs), *untold]))
 
 
 def _uneven(runs: Sequence[Run]) -> list[Evidence]:

@@ -112,12 +112,10 @@ def _why_nothing(findings: Sequence[Finding], counts: Mapping[str, int]) -> str:
     """What became of the frames and subgraphs."""
     built = counts["subgraphs_built"]
     parts = [f"{plural(built, 'subgraph')} built and none run" if built else "no subgraph was built"]
-    trouble = _trouble(counts)
-    if hits := counts["cached_fallback_hits"]:
-        trouble.insert(0, f"{plural(hits, 'hit')} of cached fallbacks")
-    elif built and any(finding.slug == "small-graph" for finding in findings):
+    hits = counts["cached_fallback_hits"]
+    if not hits and built and any(finding.slug == "small-graph" for finding in findings):
         parts = [f"{plural(built, 'subgraph')} built, smaller than MIN_GRAPH_SIZE, and none run"]
-    return ", ".join([*parts, *trouble])
+    return ", ".join([*parts, *_trouble(counts), *([f"{plural(hits, 'hit')} of cached fallbacks"] if hits else [])])
 
 
 def _behind(counts: Mapping[str, int]) -> str:

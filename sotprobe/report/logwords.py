@@ -1,0 +1,135 @@
+"""The phrases and figures of a result that was read from logs, the same on every page. No judgement, no layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sotprobe.model import Diagnosis, Finding, LogSummary, ReadStats
+from sotprobe.model.paths import short_names
+from sotprobe.report.text import count, plural, visible
+
+# A shorter path stays as it was given: it can be copied then.
+SHORT_PATH = 32
+STDIN = "-"
+MOST_FILES = 6
+MOST_SAMPLES = 5
+
+
+def counts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    """A label and its figures, for every figure of ``Diagnosis.counts`` and how far the program got.
+
+    Without any line of SOT they say nothing, and are left out.
+    """
+    if diagnosis.environment.get("log_level") is None:
+        return
+    number, log = diagnosis.counts or {}, diagnosis.log
+    if log is not None:
+        steps = f"; {plural(log.steps, 'step')} logged" if log.steps else ""
+        yield "calls", f"{log.calls} of the first frame, {log.static_calls} with subgraphs{steps}"
+    yield (
+        "frames",
+        (
+            f"{number['frames_entered']} entered, {plural(number['translations'], 'translation')}, "
+            f"{plural(number['recompiles'], 'recompile')}"
+        ),
+    )
+    yield (
+        "cache",
+        (
+            f"{plural(number['cache_hits'], 'hit')}, {plural(number['cached_fallback_hits'], 'hit')} of cached fallbacks, "
+            f"{plural(number['cache_misses'], 'miss', 'misses')}, exceeded {plural(number['cache_exceeded'], 'time')}"
+        ),
+    )
+    yield "subgraphs", f"{number['subgraphs_built']} built, {plural(number['subgraph_runs'], 'run')}"
+    yield "lost", f"{plural(number['fallbacks'], 'fallback')}, {plural(number['breaks'], 'graph break')}"
+
+
+def level(environment: Mapping[str, object]) -> str:
+    """``SOT_LOG_LEVEL 2``, or that the log shows none."""
+    seen = environment.get("log_level")
+    return "no SOT lines" if seen is None else f"lines up to SOT_LOG_LEVEL {visible(str(seen))}"
+
+
+def files(log: LogSummary) -> str:
+    """The only file, or how many there are; ``paths`` are their names."""
+    return _named(log.files[0]) if len(log.files) == 1 else plural(len(log.files), "file")
+
+
+def _named(path: str) -> str:
+    return "standard input" if path == STDIN else visible(path)
+
+
+def paths(log: LogSummary) -> list[str]:
+    """The names of several files, as given, and how many were left out."""
+    if len(log.files) == 1:
+        return []
+    shown = [_named(name) for name in log.files[:MOST_FILES]]
+    hidden = len(log.files) - len(shown)
+    return [*shown, f"and {hidden} more"] if hidden else shown
+
+
+def lines(log: LogSummary, read: Mapping[str, ReadStats]) -> str:
+    """What became of the lines."""
+    total = sum(read.values(), ReadStats())
+    words = (
+        f"{total.matched} understood, {total.ignored} of the program's own, {total.unrecognised} unrecognised, "
+        f"{total.malformed} malformed"
+    )
+    return f"{plural(log.lines, 'line')}: {words}"
+
+
+def samples(read: Mapping[str, ReadStats]) -> tuple[list[str], int]:
+    """(the first lines that were not understood, how many such lines are not among them)."""
+    total = sum((stats.unrecognised + stats.malformed for stats in read.values()), 0)
+    shown = [sample for stats in read.values() for sample in stats.samples][:MOST_SAMPLES]
+    return shown, total - len(shown)
+
+
+def names(diagnosis: Diagnosis) -> Mapping[str, str]:
+    """How evidence names each log, so that a long path does not fill every line; empty for other results."""
+    log = diagnosis.log
+    if log is None:
+        return {}
+    short = dict(short_names(log.files))
+    short[STDIN] = _named(STDIN)
+    return {path: path if path != STDIN and len(path) <= SHORT_PATH else short[path] for path in log.files}
+
+
+def processes(log: LogSummary) -> str:
+    """Which processes wrote, empty when none is named."""
+    if not log.ranks:
+        return ""
+    return f"rank {visible(log.ranks[0])}" if len(log.ranks) == 1 else f"{len(log.ranks)} ranks: {_listed(log.ranks)}"
+
+
+def ranks(finding: Finding, log: LogSummary | None) -> str:
+    """Which processes show a finding; empty where there is only one, or none is named."""
+    if log is None or len(log.ranks) < 2 or not finding.ranks:
+        return ""
+    if len(finding.ranks) == len(log.ranks):
+        return f"all {len(log.ranks)}"
+    only = " only" if len(finding.ranks) == 1 else ""
+    return f"{_listed(finding.ranks)}{only}, of {len(log.ranks)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """``0-3, 5``; names that are no numbers as they are."""
+    if not all(name.isdigit() for name in names):
+        return visible(", ".join(names))
+    spans: list[list[int]] = []
+    for number in map(int, names):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low}{'-' if high > low + 1 else ', '}{high}" for low, high in spans)
+
+
+def per_call(finding: Finding) -> str:
+    """How often it happens; a log has no times."""
+    return "" if finding.count_per_step is None else f"{count(finding.count_per_step)} per call"
+
+
+def no_costs(diagnosis: Diagnosis) -> str:
+    """Said once instead of at every finding."""
+    return " (no costs: a log has no times)" if diagnosis.log is not None and diagnosis.findings else ""
