@@ -1,4 +1,4 @@
-"""Writes the golden pages of every reporter anew: run it after a wanted change, then read the diff."""
+"""Writes the golden pages anew, of every reporter and of the shared logs: run it after a wanted change, then read the diff."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 
 
+SHARED_LOGS = ROOT / "tests" / "shared_logs"
+
+
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
+    sys.path[:0] = [str(ROOT), str(SHARED_LOGS)]
+    _reporters()
+    _shared_logs()
+
+
+def _reporters() -> None:
     from sotprobe.report import REPORTERS
 
     samples = runpy.run_path(str(GOLDEN / "report_samples.py"))["SAMPLES"]
@@ -21,6 +29,21 @@ def main() -> None:
             path = GOLDEN / f"report_{name}.{reporter.extension}"
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
             print(path.relative_to(ROOT))
+
+
+def _shared_logs() -> None:
+    """Those of the logs in ../shared/cases, where that is beside the clone."""
+    from golden_pages import GOLDEN as DIRECTORY
+    from golden_pages import pages
+    from shared_cases import ABSENT, CASES
+
+    if not CASES.is_dir():
+        print(f"{DIRECTORY.relative_to(ROOT)}: left as it is, {ABSENT}")
+        return
+    DIRECTORY.mkdir(exist_ok=True)
+    for path, content in pages().items():
+        path.write_text(content)
+        print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

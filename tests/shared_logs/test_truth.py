@@ -99,5 +99,14 @@ def test_versions_are_never_wrong(truth: Truth) -> None:
         return
     environment = diagnosis_of(truth.case, truth.log).environment
     for name, known in zip(("paddle", "python"), truth.version, strict=True):
-        said = environment.get(name)
-        assert said is None or str(said).startswith(known), f"{name}: {said!r}, but it was {known}"
+        for key in (name, f"{name}_seen"):
+            said = environment.get(key)
+            assert said is None or within(known, str(said)), f"{key}: {said!r}, but it was {known}"
+
+
+def within(version: str, said: str) -> bool:
+    """Whether ``3.2`` is in what was said: ``3.2``, ``3.2.2``, ``3.0+`` or ``3.0-3.2``."""
+    asked, *bounds = ([int(part) for part in text.split(".")[:2]] for text in (version, *said.rstrip("+").split("-")))
+    if said.endswith("+"):
+        return asked >= bounds[0]
+    return bounds[0] <= asked <= bounds[-1]
