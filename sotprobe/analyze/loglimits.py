@@ -35,5 +35,6 @@ def _every_level(runs: Sequence[Run], level: int) -> bool:
 
 def _skips_are_silent(runs: Sequence[Run]) -> bool:
     """Unless every log is known to come from an older Python."""
-    versions = [parse_version(str(run.environment.get("python") or "")) for run in runs]
+    known = (run.environment.get("python") or run.environment.get("python_seen") for run in runs)
+    versions = [parse_version(str(version or "")) for version in known]
     return any(version is None or version >= (3, 11) for version in versions)

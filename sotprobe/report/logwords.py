@@ -12,6 +12,8 @@ from sotprobe.report.text import count, plural, visible
 SHORT_PATH = 32
 STDIN = "-"
 MOST_FILES = 6
+# What happens less often is told by how many calls lie between.
+SELDOM = 0.5
 MOST_SAMPLES = 5
 
 
@@ -36,7 +38,7 @@ def counts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     yield (
         "cache",
         (
-            f"{plural(number['cache_hits'], 'hit')}, {plural(number['cached_fallback_hits'], 'hit')} of cached fallbacks, "
+            f"{plural(number['cache_hits'], 'hit')}, {plural(number['cached_fallback_hits'], 'cached fallback hit')}, "
             f"{plural(number['cache_misses'], 'miss', 'misses')}, exceeded {plural(number['cache_exceeded'], 'time')}"
         ),
     )
@@ -95,6 +97,11 @@ def names(diagnosis: Diagnosis) -> Mapping[str, str]:
     return {path: path if path != STDIN and len(path) <= SHORT_PATH else short[path] for path in log.files}
 
 
+def refused(log: LogSummary) -> list[str]:
+    """What could not be read, and why."""
+    return [visible(reason) for reason in log.refused]
+
+
 def processes(log: LogSummary) -> str:
     """Which processes wrote, empty when none is named."""
     if not log.ranks:
@@ -107,9 +114,9 @@ def ranks(finding: Finding, log: LogSummary | None) -> str:
     if log is None or len(log.ranks) < 2 or not finding.ranks:
         return ""
     if len(finding.ranks) == len(log.ranks):
-        return f"all {len(log.ranks)}"
-    only = " only" if len(finding.ranks) == 1 else ""
-    return f"{_listed(finding.ranks)}{only}, of {len(log.ranks)}"
+        return f"all {len(log.ranks)} ranks"
+    which = f"rank {visible(finding.ranks[0])} only" if len(finding.ranks) == 1 else f"ranks {_listed(finding.ranks)}"
+    return f"{which} (of {len(log.ranks)})"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -126,8 +133,14 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def per_call(finding: Finding) -> str:
-    """How often it happens; a log has no times."""
-    return "" if finding.count_per_step is None else f"{count(finding.count_per_step)} per call"
+    """How often it happens, for one call of the first frame; a log has no steps and no times."""
+    number = finding.count_per_step
+    if number is None:
+        return ""
+    if 0 < number < SELDOM:
+        about = "" if abs(1 / number - round(1 / number)) < 1e-6 else "about "
+        return f"{about}once in {round(1 / number)} calls"
+    return f"{count(number)} per call"
 
 
 def no_costs(diagnosis: Diagnosis) -> str:

@@ -104,7 +104,7 @@ def _cost(finding: Finding, log: LogSummary | None) -> str:
     if log is None:
         return f": {''.join(words.cost(finding))}"
     ranks, count = logwords.ranks(finding, log), logwords.per_call(finding)
-    facts = "; ".join(filter(None, (f"ranks {ranks}" if ranks else "", count)))
+    facts = "; ".join(filter(None, (ranks, count)))
     return f": {_plain(facts)}" if facts else ""
 
 
@@ -112,8 +112,8 @@ def _read(log: LogSummary, diagnosis: Diagnosis) -> Iterator[str]:
     yield f"**Read**: {logwords.lines(log, diagnosis.read_stats)}"
     for path in logwords.paths(log):
         yield f"- {_code(path)}"
-    for note in diagnosis.notes:
-        yield f"- {_plain(note.text)}"
+    for text in (*logwords.refused(log), *(note.text for note in diagnosis.notes)):
+        yield f"- {_plain(text)}"
 
 
 def _parity(diagnosis: Diagnosis) -> Iterator[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MIN_WIDTH = 40
 # How much of a long list or text is shown; the JSON has all of it.
 EVIDENCE_LINES = {"error": 3, "warning": 3, "info": 1}
+LOG_EVIDENCE_LINES = 3  # of any severity: where it stands in the log is all there is to look at
 STACK_LINES = 8
 STACKS_LINES = 24
 SENTENCES = 1200
@@ -109,19 +110,20 @@ def _finding(page: Page, number: str, finding: Finding, diagnosis: Diagnosis) ->
 
 def _occurrence(page: Page, finding: Finding, log: LogSummary, indent: int) -> None:
     """What a log has in place of a cost: in which processes, and how often."""
-    for label, text in (("ranks", logwords.ranks(finding, log)), ("count", logwords.per_call(finding))):
+    for label, text in (("told by", logwords.ranks(finding, log)), ("count", logwords.per_call(finding))):
         if text:
             page.paragraph(text, label=f"{label:<10}", indent=indent)
 
 
 def _evidence(page: Page, finding: Finding, logs: Mapping[str, str], indent: int) -> None:
-    shown = finding.evidence[: EVIDENCE_LINES.get(finding.severity, 3)]
+    limit = LOG_EVIDENCE_LINES if logs else EVIDENCE_LINES.get(finding.severity, 3)
+    shown = finding.evidence[:limit]
     hidden = len(finding.evidence) - len(shown)
     for position, evidence in enumerate(shown):
-        more = f", and {hidden} more" if hidden and position == len(shown) - 1 else ""
+        more = f"and {hidden} more" if hidden and position == len(shown) - 1 else ""
         label = "evidence  " if position == 0 else " " * 10
         where = words.source(evidence, logs)
-        source = (f"  [{where}]{more}" if where else more, "dim")
+        source = ("".join((f"  [{where}]" if where else "", ", " if where and more else "  " if more else "", more)), "dim")
         page.paragraph(one_line(evidence.text), source, label=label, indent=indent)
 
 
@@ -153,7 +155,7 @@ def _failure(page: Page, status: ExitStatus) -> None:
     if error:
         page.paragraph(one_line(error, SENTENCES), indent=4)
     if place:
-        page.unbroken(f"at {place}", indent=4)
+        page.unbroken(place if place.startswith("near ") else f"at {place}", indent=4)
     if status.stack:
         _block(page, "stack, innermost last", [words.place(site) for site in status.stack], STACK_LINES, keep="last")
     elif status.traceback:
@@ -181,6 +183,8 @@ def _read(page: Page, log: LogSummary, read: Mapping[str, ReadStats]) -> None:
     page.paragraph(logwords.lines(log, read), indent=2)
     for path in logwords.paths(log):
         page.unbroken((path, "dim"), indent=4)
+    for reason in logwords.refused(log):
+        page.paragraph(one_line(reason), indent=2)
     samples, hidden = logwords.samples(read)
     if samples:
         page.paragraph(("not understood:", "dim"), indent=2)

@@ -22,15 +22,16 @@ def versions(environment: Mapping[str, object]) -> str:
     """``Paddle 3.3.1 (CPU build), Python 3.11.7``, or as much of it as is known; of a log also what its wording shows."""
     gpu = environment.get("gpu_build")
     build = "" if gpu is None else " (GPU build)" if gpu else " (CPU build)"
-    words = [_version("Paddle", environment, "paddle", build), _version("Python", environment, "python", "")]
+    paddle, python = (environment.get(key) for key in ("paddle", "python"))
+    words = [
+        f"Paddle {paddle}{build}" if paddle is not None else _seen("Paddle", environment.get("paddle_seen"), "wording"),
+        f"Python {python}" if python is not None else _seen("Python", environment.get("python_seen"), "lines"),
+    ]
     return ", ".join(filter(None, words))
 
 
-def _version(name: str, environment: Mapping[str, object], key: str, build: str) -> str:
-    exact, seen = environment.get(key), environment.get(f"{key}_seen")
-    if exact is not None:
-        return f"{name} {exact}{build}"
-    return "" if seen is None else f"{name} {_range_of(str(seen))} by its wording"
+def _seen(name: str, version: object, by: str) -> str:
+    return "" if version is None else f"{name} {_range_of(str(version))} (by its {by})"
 
 
 def _range_of(seen: str) -> str:
