@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sotprobe.model import Event, Evidence, ExitStatus, Subgraph
+from sotprobe.model import Event, Evidence, ExitStatus, SourceSite, Subgraph
 from sotprobe.model.run import FrameKey
 
 # Names in Run.counts of what a log shows are ``log.`` and one of these; all are numbers of lines or blocks, so never unknown.
@@ -38,8 +38,9 @@ class Parts:
 
     ``last_line`` is the last line of each reader, so that what came after what can be told. ``operators`` are operator counts
     by subgraph name. ``calls`` are entries of the first frame, ``static_calls`` those in which a subgraph ran. ``steps`` counts
-    benchmark lines. ``level`` is the SOT_LOG_LEVEL that the lines prove, None without SOT
-    lines. ``exit`` is how the process ended, None when the log does not say.
+    benchmark lines. ``level`` is the SOT_LOG_LEVEL that the lines prove, None without SOT lines. ``last_entry`` is the line where
+    SOT last entered a frame, ``reached`` the user's line that it was simulating at the end of the log or else the frame that it
+    entered last. ``exit`` is how the process ended, None when the log does not say.
     """
 
     file: str
@@ -57,4 +58,6 @@ class Parts:
     notes: list[Evidence] = field(default_factory=list)
     steps: int = 0
     level: int | None = None
+    last_entry: int = 0
+    reached: SourceSite | None = None
     exit: ExitStatus | None = None
