@@ -81,7 +81,8 @@ class Truth:
 
     ``counts`` that are left out are 0, those in ``open`` are not asked for. ``findings`` must be there; others above info must
     not, but for the slugs in ``may``. ``sourced`` stands for them when the source is at hand, where that changes something.
-    ``says`` are words of the verdict or a note, ``absent`` are slugs that must not be there at all.
+    ``says`` are words of the verdict or a note, ``absent`` are slugs that must not be there at all. ``steps`` are lines of
+    training steps in a suite's format.
     """
 
     case: str
@@ -93,6 +94,7 @@ class Truth:
     says: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    steps: int = 0
 
     @property
     def version(self) -> tuple[str, str] | None:

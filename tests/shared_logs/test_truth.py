@@ -31,6 +31,13 @@ def test_counts(truth: Truth) -> None:
 
 
 @every_log
+def test_steps(truth: Truth) -> None:
+    log = diagnosis_of(truth.case, truth.log).log
+    assert log is not None
+    assert log.steps == truth.steps
+
+
+@every_log
 def test_findings(truth: Truth) -> None:
     diagnosis = diagnosis_of(truth.case, truth.log)
     wrong = wrong_findings(diagnosis, truth.findings, truth.may)

@@ -69,8 +69,8 @@ CASE_27 = (
 )
 _OUTSIDE = Expected("benign-exit", severity="info")
 CASE_28 = (
-    Truth("28", "log_p262.txt", findings=(replace(_OUTSIDE, says=r"(?=.*\b40\b)(?=.*12246)"),)),
-    Truth("28", "log_p331.txt", findings=(replace(_OUTSIDE, says=r"(?=.*\b39\b)(?=.*12234)"),)),
+    Truth("28", "log_p262.txt", findings=(replace(_OUTSIDE, says=r"(?=.*\b40\b)(?=.*12246)"),), steps=40),
+    Truth("28", "log_p331.txt", findings=(replace(_OUTSIDE, says=r"(?=.*\b39\b)(?=.*12234)"),), steps=39),
 )
 
 # --- 33: print(float(tensor)): two breaks, an empty subgraph between. A forced subgraph is built and never runs.
