@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
-from sotprobe.paddle_compat.log_lines.phrase import Phrase
+from sotprobe.paddle_compat.log_lines.phrase import BOX, INSTRUCTIONS, VALUE, Phrase
 
 CODE = r'<code object (?P<name>.+?) at (?P<address>0x[0-9a-f]+), file "(?P<path>.*?)", line (?P<line>\d+)>'
 _CODE = re.compile(CODE)
+
+ENTRY_HEAD = "[eval_frame_callback] start to translate: "
 
 
 def _cache(text: str) -> tuple[str, ...]:
@@ -22,7 +24,7 @@ def _cache(text: str) -> tuple[str, ...]:
 SOT: tuple[Phrase, ...] = (
     # --- frames and the cache
     # Every call of every frame that reaches SOT, hit or miss: not a compilation.
-    Phrase("frame-entry", ("[eval_frame_callback] start to translate: ",), _CODE),
+    Phrase("frame-entry", (ENTRY_HEAD,), _CODE),
     Phrase("first-call", _cache("Firstly call "), _CODE),
     Phrase("cache-hit", _cache("Cache hit, Guard is")),
     Phrase("cache-miss", _cache("Cache miss, Guard is")),
@@ -43,10 +45,10 @@ SOT: tuple[Phrase, ...] = (
     Phrase("compile-limit", _cache("Exceed max compile time per code, skip it"), versions="3.2+"),
     Phrase("total-limit", _cache("Exceed max compile time total, skip it"), versions="3.2+"),
     Phrase("fastpath", _cache("The CACHE_HIT_FASTPATH_THRESHOLD has been reached"), versions="3.2+"),
-    Phrase("global-object", _cache("meet global object")),
+    Phrase("global-object", _cache("meet global object"), level=4, varies=True, follows=VALUE),
     Phrase(
         "time-spent",
-        ("[SOT] Current compile time total is ",),
+        ("[SOT] Current compile time total is ", "[SOT] Current total compile time is "),
         re.compile(r"(?P<spent>[\d.e+-]+), exceed max compile time total (?P<limit>[\d.e+-]+)"),
         level=0,
         versions="3.2+",
@@ -94,8 +96,10 @@ SOT: tuple[Phrase, ...] = (
         level=3,
     ),
     # --- what is being simulated
-    Phrase("simulate", ("[EXECUTOR RUN] Start execute opcode: ",), _CODE, level=3),
+    Phrase("simulate", ("[EXECUTOR RUN] Start execute opcode: ", "start execute opcode: "), _CODE, level=3),
     Phrase("simulated", ("[EXECUTOR RUN] End execute opcode: ",), _CODE, level=3),
+    # A statement joins the subgraph: told with its inputs.
+    Phrase("statement", ("         inputs : ((",), level=3),
     Phrase("new-code", ("[eval_frame_callback] NewCode: ", "[transform] NewCode: "), re.compile(r"(?P<name>.*)"), level=3),
     Phrase(
         "same-code",
@@ -105,6 +109,19 @@ SOT: tuple[Phrase, ...] = (
     ),
     Phrase(
         "origin-code", ("[eval_frame_callback] OriginCode: ", "[transform] OriginCode: "), re.compile(r"(?P<name>.*)"), level=3
+    ),
+    # A loop's body is simulated as a function of its own, and never runs as one.
+    Phrase(
+        "loop-code",
+        (
+            "[Resumed Function] Inline call for loop function ",
+            "[Resumed Function]: Inline call for loop function ",
+            "[Resumed Function] break graph in loop create loop body as",
+            "[Resumed Function]: break graph in loop create loop body as",
+        ),
+        re.compile(r"(?P<name>.*)"),
+        level=3,
+        follows=INSTRUCTIONS,
     ),
     # --- dynamic dimensions
     Phrase("dynamic-axes", ("Start analyse dynamic axes for ",), re.compile(r"(?P<expression>.*?) in " + CODE), level=1),
@@ -116,7 +133,7 @@ SOT: tuple[Phrase, ...] = (
     ),
     # --- 2.6: steps and a box of counts
     Phrase("step", ("[Cost Model] ",), versions="2.6"),
-    Phrase("box", ("---------------- PaddleSOT graph info ----------------",), level=1, versions="2.6"),
+    Phrase("box", ("---------------- PaddleSOT graph info ----------------",), level=1, follows=BOX, versions="2.6"),
     Phrase("box", ("SubgraphNum: ", "OpNum: "), re.compile(r"(?P<number>\d+)"), level=1, versions="2.6"),
 )
 
@@ -128,6 +145,8 @@ _OPCODE = re.compile(r"\[Translate \w+ ?(?P<depth>\d+)?\]:? ?\(line +(?P<line>\d
 # A message below [BreakGraph] goes on in lines that are indented by this much.
 REASON_INDENT = "    "
 _INLINE_26 = re.compile(r"^\(+(?P<reason>.*?)\)+ raised while inline call")
+# What the caller says when an inlined function has met a branch on a tensor: that function's own line came before.
+INLINED_BRANCH = "OpcodeInlineExecutor want break graph when simulate control flow"
 _CAUSED_BY = re.compile(r'^\s*File ".*", line \d+, in .* encountered breakgraph error caused by\s*$')
 
 # Lines that begin like this are SOT's; without a phrase they are of a version this sotprobe does not know.
@@ -140,6 +159,9 @@ FAMILIES = (
     "[FallbackWrapper]",
     "[EXECUTOR RUN]",
     "[Guard]",
+    "[Guard Tree]",
+    "[Opcode Pass]",
+    "[StartCompile]",
     "[FasterGuard]",
     "[CompileCache]",
     "[Resumed Function]",
@@ -159,7 +181,9 @@ FAMILIES = (
 EMBEDDED = re.compile(
     r"\[eval_frame_callback\] start to translate: <code|\[Cache\]:? (?:Firstly|Cache|missed|all guards|Exceed)|"
     r"\[FallbackWrapper\] start run SIR|start subgraph compile and execution\.|Unsupport(?:ed)? Frame is <code|"
-    r"\[BreakGraph\] |\[Translate (?:Executor|InlineFn) "
+    r"\[BreakGraph\] |\[Translate (?:Executor|Inline\w*)\b|\[EXECUTOR RUN\] (?:Start|End) execute|start execute opcode: <code|"
+    r"\[Cost Model\] New step start|find paddle function with __module__: |get_py_value from SymbolicVariable SymbolicVariable\(|"
+    r"\[Generator\]:? Create generator variable"
 )
 
 
