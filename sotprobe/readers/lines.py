@@ -17,16 +17,23 @@ _RANK = re.compile(
 
 
 def decode(raw: bytes) -> str:
-    """The text a terminal would end up showing: bytes that are no UTF-8 as U+FFFD, no colours, no NUL, the last of the states
-    that a progress bar went through."""
+    """The text a terminal would end up showing: bytes that are no UTF-8 as U+FFFD, no colours, the last of the states that a
+    progress bar went through."""
     text = raw.decode("utf-8", errors="replace")
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    if "\0" in text:
-        text = text.replace("\0", "")
-    if "\r" in text:
-        text = next((part for part in reversed(text.split("\r")) if part.strip()), "")
-    return text
+    return _last_shown(text) if "\r" in text else text
+
+
+def _last_shown(text: str) -> str:
+    end = len(text)
+    while end >= 0:
+        start = text.rfind("\r", 0, end) + 1
+        part = text[start:end]
+        if part and not part.isspace():
+            return part
+        end = start - 1
+    return ""
 
 
 def split_rank(text: str) -> tuple[str | None, str]:

@@ -6,13 +6,21 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from sotprobe.model import Evidence, ReadStats
+from sotprobe.paddle_compat.log_lines.sot import ENTRY_HEAD
 from sotprobe.readers.base import LineCounter
-from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Block, Grammar, Token
+from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Block, Feed, Grammar, KindState, Token
 from sotprobe.readers.parts import Origin, Parts
-from sotprobe.readers.text import LONGEST_LINE, Source, batches
+from sotprobe.readers.passages import Passage, PassageBook
+from sotprobe.readers.text import LONGEST_LINE, Source, whole_lines
 from sotprobe.readers.tokens import QUICK, TEXT, Tokenizer
 
 Progress = Callable[[Source], None]
+
+MOST_RANKS = 1024
+OTHER_RANKS = "others"
+# A passage begins where a frame is entered.
+_HEAD = ENTRY_HEAD.encode()
+_BORDER = b"\n" + _HEAD
 
 
 class LogFile:
@@ -24,13 +32,15 @@ class LogFile:
         self._origin = origin
         self._grammars = grammars
         self._tokenizer = Tokenizer(grammars)
+        self._book = PassageBook()
         self._counters: dict[str, LineCounter] = defaultdict(LineCounter)
         self._only = _Process(origin, None, grammars, self._counters)
         self._ranks: dict[str, _Process] = {}
-        first = 0
-        for lines in batches(self.source):
-            self._read(lines, first)
-            first += len(lines)
+        for block in whole_lines(self.source):
+            first, *entries = block.split(_BORDER)
+            self._read_lines(first.split(b"\n"))
+            for text in entries:
+                self._read_entry(text)
             if progress is not None:
                 progress(self.source)
         self.parts = self._finish()
@@ -39,42 +49,103 @@ class LogFile:
     def stats(self) -> dict[str, ReadStats]:
         return {name: counter.stats() for name, counter in sorted(self._counters.items())}
 
-    def _read(self, lines: list[bytes], number: int) -> None:
-        tokenizer, only = self._tokenizer, self._only
-        memo, block, quick = tokenizer.memo, only.block, 0
+    def _read_entry(self, text: bytes) -> None:
+        """``text`` is what stands between the head of an entry's line and the next entry."""
+        passage = self._book.find(text)
+        if passage is not None:
+            read = self._only.replay(passage, self.source.lines)
+            self.source.lines += read
+            if read == passage.lines:
+                if len(text) == passage.size:
+                    return
+                rest = text[passage.size + 1 :].split(b"\n")
+                if rest[0] in self._tokenizer.memo:  # it goes on in known lines: a longer passage
+                    self._learn(text)
+            else:
+                rest = (_HEAD + text).split(b"\n")[read:]
+            self._read_lines(rest)
+            return
+        lines = (_HEAD + text).split(b"\n")
+        if lines[0] in self._tokenizer.memo:
+            self._learn(text)
+        self._read_lines(lines)
+
+    def _learn(self, text: bytes) -> None:
+        """Remember the lines as a passage, up to the first that is not known."""
+        if not self._book.wants(text):
+            return
+        lines = (_HEAD + text).split(b"\n")
+        tokens = self._tokenizer.known(lines)
+        passage = Passage(b"\n".join(lines[: len(tokens)])[len(_HEAD) :], tokens, self._only, self.source.lines)
+        for forgotten in self._book.add(passage):
+            self._only.settle(forgotten)
+
+    def _read_lines(self, lines: list[bytes]) -> None:
+        tokenizer, only, number = self._tokenizer, self._only, self.source.lines
+        memo, block, quick, last_quick = tokenizer.memo, only.block, 0, 0
         for raw, token in zip(lines, map(memo.get, lines), strict=True):
             number += 1
             if token is QUICK:
                 if block is None:
                     quick += 1
+                    last_quick = number
                     continue
-                token = tokenizer.token(raw)
+                token = tokenizer.quick(raw)
             elif token is None:
+                if len(raw) > LONGEST_LINE:
+                    self._cut(number)
                 token = tokenizer.token(raw)
-            process = only if token.rank is None else self._process(token.rank)
-            process.take(token, number)
+            process = only if token.rank is None else self._process(token)
+            if process is None:
+                only.count_nobodys(token)
+            else:
+                process.take(token, number)
             block = only.block
         if quick:
-            self._counters[self._grammars[0].name].matched(quick)
+            only.took_quick(quick, last_quick)
+        self.source.lines = number
 
-    def _process(self, rank: str) -> _Process:
+    def _cut(self, number: int) -> None:
+        self.source.cut += 1
+        if self.source.first_cut is None:
+            self.source.first_cut = number
+
+    def _process(self, token: Token) -> _Process | None:
+        """Whose line it is. A process is known by lines that some reader knows: a user's line may begin like a rank's, too."""
+        rank = token.rank
         process = self._ranks.get(rank)
+        if process is not None or (token.reader == TEXT and token.kind != UNRECOGNISED):
+            return process
+        if len(self._ranks) >= MOST_RANKS:
+            rank = OTHER_RANKS
+            process = self._ranks.get(rank)
         if process is None:
             process = self._ranks[rank] = _Process(self._origin, rank, self._grammars, self._counters)
         return process
 
     def _finish(self) -> list[Parts]:
+        for passage in self._book.all():
+            self._only.settle(passage)
         processes = list(self._ranks.values())
         if self._only.any_lines or not processes:
             processes.insert(0, self._only)
         parts = [process.finish() for process in processes]
         parts[0].lines = self.source.lines
-        for line in self.source.cut:
-            text = f"line {line} is longer than {LONGEST_LINE >> 20} MiB: the rest of it was not read"
-            parts[0].notes.append(Evidence(TEXT, text, self.source.name, line))
-        if self.source.broken:
-            parts[0].notes.append(Evidence(TEXT, f"not read to its end: {self.source.broken}", self.source.name))
+        parts[0].notes.extend(self._notes())
         return parts
+
+    def _notes(self) -> list[Evidence]:
+        name, notes = self.source.name, []
+        if self.source.first_cut is not None:
+            more = f", and {self.source.cut - 1} more" if self.source.cut > 1 else ""
+            text = f"line {self.source.first_cut} is longer than {LONGEST_LINE >> 20} MiB{more}: the rest of it was not read"
+            notes.append(Evidence(TEXT, text, name, self.source.first_cut))
+        if self.source.broken:
+            notes.append(Evidence(TEXT, f"not read to its end: {self.source.broken}", name))
+        if OTHER_RANKS in self._ranks:
+            text = f"more than {MOST_RANKS} processes: those that came later are taken together, as rank {OTHER_RANKS!r}"
+            notes.append(Evidence(TEXT, text, name))
+        return notes
 
 
 class _Process:
@@ -86,37 +157,103 @@ class _Process:
         self._file = origin.file
         self._rank = rank
         self._states = {grammar.name: grammar.state(origin) for grammar in grammars}
+        self._feeds = {name: state.feed for name, state in self._states.items()}
+        self._taken = 0  # lines that the open block took, the last of them at _taken_line
+        self._taken_line = 0
+        self.readers = self._states.keys()
+        self._first = grammars[0].name
         self._aside = {grammar.name for grammar in grammars if grammar.aside}
         self._counters = counters
         self._last: dict[str, int] = {}
 
     def take(self, token: Token, line: int) -> None:
-        block = self.block
-        if block is not None:
-            if block.takes(token, line):
-                self._counters[block.reader].matched()
-                self._last[block.reader] = line
-                return
-            if token.reader not in self._aside:
-                self.block = None
-                block.close()
-        state = self._states.get(token.reader)
-        if state is None:
-            self._count_nobodys(token)
+        if self.block is not None and self._taken_by_block(token, line):
             return
-        self.any_lines = True
+        feed = self._feeds.get(token.reader)
+        if feed is None:
+            self.count_nobodys(token)
+            return
         if token.kind == MALFORMED:
+            self.any_lines = True
             self._counters[token.reader].malformed(token.text)
             return
-        self._counters[token.reader].matched()
-        self._last[token.reader] = line
-        opened = state.feed(token, line)
+        self._note(token.reader, 1, line)
+        if token.quick:
+            return
+        opened = feed(token, line)
         if opened is not None:
             if self.block is not None:
-                self.block.close()
+                self._close()
             self.block = opened
 
-    def _count_nobodys(self, token: Token) -> None:
+    def _taken_by_block(self, token: Token, line: int) -> bool:
+        if self.block.takes(token, line):
+            self._taken += 1
+            self._taken_line = line
+            return True
+        if token.reader not in self._aside:
+            self._close()
+        return False
+
+    def _close(self) -> None:
+        block = self.block
+        self.block = None
+        if self._taken:
+            self._note(block.reader, self._taken, self._taken_line)
+            self._taken = 0
+        block.close()
+
+    def feed_for(self, token: Token) -> Feed | None:
+        """What reads tokens that came before and come again; None for those that are nobody's or say nothing."""
+        state = self._states.get(token.reader)
+        if state is None or token.quick:
+            return None
+        return state.handler(token.kind) if isinstance(state, KindState) else state.feed
+
+    def took_quick(self, number: int, line: int) -> None:
+        """So many quick lines of the first reader came, the last of them at ``line``, while no block was open."""
+        self._note(self._first, number, line)
+
+    def replay(self, passage: Passage, number: int) -> int:
+        """Take the lines of a passage that begins behind line ``number``. Returns how many: all, unless a block begins in it."""
+        if self.block is not None:
+            _, _, entry = passage.telling[0]
+            if self._taken_by_block(entry, number + 1):
+                return 1
+            if self.block is not None:
+                return 0
+        for place, feed, token in passage.telling:
+            self.block = feed(token, number + place)
+            if self.block is not None:
+                self._count_part(passage, place, number)
+                return place
+        passage.uses += 1
+        passage.last = number
+        return passage.lines
+
+    def settle(self, passage: Passage) -> None:
+        """Count its lines, as often as it was recognised."""
+        if not passage.uses:
+            return
+        for reader, matched in passage.matched.items():
+            self._note(reader, matched * passage.uses, passage.last + passage.ends[reader])
+        self._counters[TEXT].ignored(passage.ignored * passage.uses)
+
+    def _count_part(self, passage: Passage, lines: int, number: int) -> None:
+        for place, reader in enumerate(passage.readers[:lines], start=1):
+            if reader is None:
+                self._counters[TEXT].ignored()
+            else:
+                self._note(reader, 1, number + place)
+
+    def _note(self, reader: str, matched: int, line: int) -> None:
+        """Count lines of a reader, the last of which is ``line``."""
+        self.any_lines = True
+        self._counters[reader].matched(matched)
+        if line > self._last.get(reader, 0):
+            self._last[reader] = line
+
+    def count_nobodys(self, token: Token) -> None:
         counter = self._counters[TEXT]
         if token.kind in (PLAIN, BLANK):
             counter.ignored()
@@ -128,8 +265,7 @@ class _Process:
 
     def finish(self) -> Parts:
         if self.block is not None:
-            self.block.close()
-            self.block = None
+            self._close()
         parts = Parts(self._file, self._rank, last_line=self._last)
         for state in self._states.values():
             state.finish(parts)

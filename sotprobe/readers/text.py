@@ -1,7 +1,8 @@
-"""Text files to raw lines, in batches, in one pass and constant memory: plain, gzip or standard input."""
+"""Text files to raw lines, in one pass and constant memory: plain, gzip or standard input."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import stat
@@ -9,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -20,21 +21,25 @@ BLOCK = 1 << 20
 # A longer line is cut: what follows says nothing that a log line of Paddle says. The largest seen are base64 blocks of a few MB.
 LONGEST_LINE = 4 << 20
 _GZIP = b"\x1f\x8b"
-# Share of control bytes in the first block from which a file is no text. NUL does not count: logs have holes full of them.
-_BINARY_SHARE = 0.10
+# Share of control bytes in the first block from which a file is no text; of random bytes they are 9%, of compressed ones too.
+# NUL does not count: logs have holes full of them.
+_BINARY_SHARE = 0.04
 _MAGIC = (b"\x7fELF", b"PK\x03\x04", b"SQLite format 3\0", b"\x89PNG", b"\x93NUMPY", b"\xca\xfe\xba\xbe")
+_COMPRESSED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\0\t\n\x0b\x0c\r\x1b\b\a") + b"\x7f"
 
 
 @dataclass
 class Source:
-    """What was found out about a file while it was read: ``lines`` read, ``cut`` numbers of lines that were too long, and
-    ``broken``: why reading ended early, None when it did not."""
+    """What was found out about a file while it was read: ``lines`` and ``bytes`` so far, and ``broken``: why reading ended
+    early, None when it did not. ``cut`` counts lines that were too long, ``first_cut`` is the number of the first."""
 
     name: str
     lines: int = 0
     bytes: int = 0
-    cut: list[int] = field(default_factory=list)
+    cut: int = 0
+    first_cut: int | None = None
     broken: str | None = None
 
 
@@ -55,52 +60,50 @@ def check_readable(path: str) -> None:
 
 
 def _directory_hint(path: Path) -> str:
-    logs = sorted(
-        item.name for item in path.iterdir() if item.suffix in (".log", ".txt", ".gz") or item.name.startswith("workerlog.")
-    )
+    try:
+        names = sorted(os.listdir(path))
+    except OSError:
+        names = []
+    logs = [name for name in names if name.endswith((".log", ".txt", ".gz")) or name.startswith("workerlog.")]
     if not logs:
         return "give the log files in it"
     return f"give the log files in it, e.g. {path / logs[0]}" + (f" and {len(logs) - 1} more" if len(logs) > 1 else "")
 
 
-def batches(source: Source) -> Iterator[list[bytes]]:
-    """The lines of a file, some thousand at a time, without their newline.
+def whole_lines(source: Source) -> Iterator[bytes]:
+    """The file in pieces of whole lines, about ``BLOCK`` bytes each, without the newline at the end of a piece.
 
-    Raises InputError when it is no text at all. A gzip file that ends early gives what it held, and ``source.broken`` says so.
+    A line that is longer than ``LONGEST_LINE`` comes cut, but still longer than that. Raises InputError when the file is no text
+    at all. A gzip file that ends early gives what it held, and ``source.broken`` says so.
     """
     with _open(source.name) as stream:
-        yield from _split(stream, source)
+        yield from _whole_lines(stream, source)
 
 
-def _split(stream: IO[bytes], source: Source) -> Iterator[list[bytes]]:
-    rest = b""
-    skipping = False
+def _whole_lines(stream: IO[bytes], source: Source) -> Iterator[bytes]:
+    begun = b""  # the line that has not ended yet
     for block in _blocks(stream, source):
-        if source.bytes == len(block):
-            _refuse_binary(block, source.name)
-        lines = block.split(b"\n")
-        if skipping:  # the start of this line was given out already
-            if len(lines) == 1:
-                continue
-            del lines[0]
-            skipping = False
-        elif rest:
-            lines[0] = rest + lines[0]
-        rest = lines.pop()
-        source.lines += len(lines)
-        if lines:
-            yield lines
-        if len(rest) > LONGEST_LINE:
-            source.lines += 1
-            source.cut.append(source.lines)
-            yield [rest[:LONGEST_LINE]]
-            rest, skipping = b"", True
-    if rest:
-        source.lines += 1
-        yield [rest]
+        end = block.rfind(b"\n")
+        if end < 0:
+            begun = _longer(begun, block)
+            continue
+        if begun:
+            first = block.find(b"\n")
+            yield _longer(begun, block[:first]) + block[first:end]
+        else:
+            yield block[:end]
+        begun = block[end + 1 :]
+    if begun:
+        yield begun
+
+
+def _longer(begun: bytes, more: bytes) -> bytes:
+    return begun + more[: max(0, LONGEST_LINE + 1 - len(begun))]
 
 
 def _blocks(stream: IO[bytes], source: Source) -> Iterator[bytes]:
+    """The file in blocks, without NUL: a log that was emptied while it was written begins with a hole of them, and every second
+    byte of UTF-16 (what PowerShell writes) is one."""
     while True:
         try:
             block = stream.read(BLOCK)
@@ -112,16 +115,25 @@ def _blocks(stream: IO[bytes], source: Source) -> Iterator[bytes]:
             return
         if not block:
             return
+        if not source.bytes:
+            _refuse_binary(block, source.name)
+            block = _without_mark(block)
         source.bytes += len(block)
-        yield block
+        yield block.replace(b"\0", b"")
 
 
 @contextmanager
 def _open(name: str) -> Iterator[IO[bytes]]:
     if name == STDIN:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", "give the path of a log file")
         yield _plain(sys.stdin.buffer)
         return
-    with open(name, "rb") as stream:
+    try:
+        descriptor = os.open(name, os.O_RDONLY)
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}", "give the path of a log file") from error
+    with open(descriptor, "rb") as stream:
         yield _plain(stream)
 
 
@@ -134,6 +146,15 @@ def _plain(stream: IO[bytes]) -> IO[bytes]:
 
 def _refuse_binary(block: bytes, name: str) -> None:
     sample = block[:65536]
+    if sample.startswith(_MARKS):
+        return
+    packed = next((tool for magic, tool in _COMPRESSED.items() if sample.startswith(magic)), None)
     control = len(sample) - len(sample.translate(None, _CONTROL))
     if sample.startswith(_MAGIC) or control > _BINARY_SHARE * len(sample):
-        raise InputError(f"{name} is a binary file, not a log", "give a text log, or one that gzip compressed")
+        hint = f"unpack it with {packed} first" if packed else "give a text log, or one that gzip compressed"
+        raise InputError(f"{name} is a binary file, not a log", hint)
+
+
+def _without_mark(block: bytes) -> bytes:
+    """Without the byte order mark of UTF-8 or UTF-16."""
+    return next((block[len(mark) :] for mark in _MARKS if block.startswith(mark)), block)

@@ -6,43 +6,74 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from sotprobe.paddle_compat.log_lines.sot import EMBEDDED, FAMILIES
-from sotprobe.readers.grammar import BLANK, PLAIN, UNRECOGNISED, Grammar, Token
+from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Grammar, Token
 from sotprobe.readers.lines import decode, split_rank
 
 # Heads are first told apart by this many characters; none is shorter.
 _KEY = 4
+# A line is remembered when it comes for the second time: most lines of a user or of glog never do.
+_MOST_SEEN = 200_000
 _MEMO_BYTES = 64 << 20
-_MEMO_LINE = 16 << 10
+_MEMO_LINE = 256 << 10
+_OVERHEAD = 800  # about what a remembered line takes beyond its text, and the text is kept twice
 TEXT = "text"
 
-# Stands for any quick line of a file's only process, so that the loop over lines can tell it by identity.
+# Stands for any quick line of the first reader in a file's only process, so that the loop over lines can tell it by identity.
 QUICK = Token("", "quick", "", quick=True)
 
 
 class Tokenizer:
-    """One for a file. ``memo`` maps raw lines to their tokens; it is emptied when it has grown to 64 MB of lines."""
+    """One for a file. ``memo`` maps raw lines to their tokens; it is emptied when it has grown to 64 MB."""
 
     def __init__(self, grammars: Sequence[Grammar]):
         self._grammars = grammars
+        self._quick = Token(grammars[0].name, "quick", "", quick=True)
         self._heads = _by_key(grammars)
         self.memo: dict[bytes, Token] = {}
+        self._quick_tokens: dict[bytes, Token] = {}  # what QUICK stands for
         self._memo_bytes = 0
+        self._seen: set[int] = set()
 
     def token(self, raw: bytes) -> Token:
         """The token of a line; also puts it into ``memo`` when it may come again."""
         rank, text = split_rank(decode(raw))
         token = self._of_text(text)
         token.rank = rank
-        if token.keep and len(raw) <= _MEMO_LINE:
+        if token.keep:
             self._remember(raw, token)
         return token
 
+    def quick(self, raw: bytes) -> Token:
+        """The token of a line that ``memo`` has as QUICK."""
+        return self._quick_tokens[raw]
+
+    def known(self, lines: Sequence[bytes]) -> list[Token]:
+        """The tokens of the lines up to the first that is not remembered, is not understood, or names a process."""
+        tokens = []
+        for token in map(self.memo.get, lines):
+            if token is None or token.rank is not None or token.kind in (UNRECOGNISED, MALFORMED):
+                break
+            tokens.append(self._quick if token is QUICK else token)
+        return tokens
+
     def _remember(self, raw: bytes, token: Token) -> None:
-        self._memo_bytes += len(raw)
+        mark = hash(raw)
+        if mark not in self._seen:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            self._seen.add(mark)
+            return
+        if len(raw) > _MEMO_LINE or raw in self.memo:
+            return
+        self._memo_bytes += 2 * len(raw) + _OVERHEAD
         if self._memo_bytes > _MEMO_BYTES:
             self.memo.clear()
-            self._memo_bytes = len(raw)
-        self.memo[raw] = QUICK if token.quick and token.rank is None else token
+            self._quick_tokens.clear()
+            self._memo_bytes = 2 * len(raw) + _OVERHEAD
+        if token.quick and token.rank is None and token.reader == self._quick.reader:
+            self._quick_tokens[raw] = token
+            token = QUICK
+        self.memo[raw] = token
 
     def _of_text(self, text: str) -> Token:
         found = self._by_head(text)
@@ -55,13 +86,14 @@ class Tokenizer:
             return found
         if not text or text.isspace():
             return Token(TEXT, BLANK, text)
-        kind = UNRECOGNISED if text.startswith(FAMILIES) else PLAIN
-        return Token(TEXT, kind, text, keep=False)
+        return Token(TEXT, UNRECOGNISED if text.startswith(FAMILIES) else PLAIN, text)
 
     def _by_head(self, text: str) -> Token | None:
         for head, grammar in self._heads.get(text[:_KEY], ()):
             if text.startswith(head):
-                return grammar.token(head, text)
+                token = grammar.token(head, text)
+                if token is not None:
+                    return token
         return None
 
     def _loose(self, text: str) -> Token | None:
