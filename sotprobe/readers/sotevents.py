@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sotprobe.model import Event, Evidence, Guard, SourceSite
 from sotprobe.paddle_compat import vocabulary
-from sotprobe.paddle_compat.log_lines.sot import root_reason
+from sotprobe.paddle_compat.log_lines import sot
 from sotprobe.readers.sotframes import Frame
 from sotprobe.readers.stacks import is_program
 from sotprobe.readers.tracebacks import Raised
@@ -23,14 +23,22 @@ class EventFolder:
     def __init__(self, source_line: SourceLine) -> None:
         self._source_line = source_line
         self._events: dict[tuple, Event] = {}
-        self._uncommitted: list[tuple] = []
+        self._uncommitted: list[Event] = []
         self.frames_that_broke: set[SourceSite] = set()
 
     def events(self) -> list[Event]:
+        self.entered()
         return sorted(self._events.values(), key=lambda event: event.order)
 
     def entered(self) -> None:
-        """A new frame: the breaks of the one before are there to stay."""
+        """A new frame: the breaks of the one before are there to stay.
+
+        Inlined and on its own, a function breaks twice at one place, and again in every translation: that is one event.
+        """
+        for event in self._uncommitted:
+            self._fold(("break", event.site, event.message), event)
+            if event.frame is not None:
+                self.frames_that_broke.add(event.frame)
         self._uncommitted.clear()
 
     def recompile(self, frame: Frame, missed: Sequence[str], step: int, evidence: Evidence) -> None:
@@ -63,11 +71,11 @@ class EventFolder:
 
     def fallback(self, frame: Frame, chain: Sequence[Raised], where: Sequence[SourceSite], step: int, evidence: Evidence) -> None:
         """``chain`` is the traceback SOT printed: its first exception is the cause, its last what the cause ended in."""
-        self._uncommit()
+        self._uncommitted.clear()  # what was given up split nothing
         said = [raised for raised in chain if raised.type]
         first, last = (said[0], said[-1]) if said else (Raised(), Raised())
-        message = root_reason(first.message)
-        site = _innermost(where) or frame.site
+        message = sot.root_reason(first.message)
+        site = innermost(where) or frame.site
         text = vocabulary.describe(None, message)
         if last is not first and last.text != first.text:
             text = f"{text}; then: {vocabulary.first_line(last.text)}"
@@ -89,8 +97,8 @@ class EventFolder:
         self, frame: Frame | None, text: str, where: Sequence[SourceSite], step: int, evidence: Evidence
     ) -> None:
         """The note that names neither a frame nor a reason: it is about the frame entered last, when frames are logged."""
-        self._uncommit()
-        site = _innermost(where) or (frame.site if frame else None)
+        self._uncommitted.clear()  # what was given up split nothing
+        site = innermost(where) or (frame.site if frame else None)
         event = Event(
             kind="fallback",
             order=evidence.line or 0,
@@ -115,8 +123,12 @@ class EventFolder:
         step: int,
         evidence: Evidence,
     ) -> None:
-        """A break of level 3. Inlined and on its own, a function breaks twice at one place: that is one event."""
-        site = _innermost(where) or frame.site
+        """A break of level 3, which counts when the frame is not given up after all."""
+        site = innermost(where) or frame.site
+        if sot.INLINED_BRANCH in reason:
+            if any(event.site == site for event in self._uncommitted):
+                return
+            how = "if"
         message = reason or evidence.text
         event = Event(
             kind="break",
@@ -130,29 +142,16 @@ class EventFolder:
             break_lines=frame.break_lines,
             evidence=(replace(evidence, text=vocabulary.describe(None, message)),),
         )
-        self._uncommitted.append(self._fold(("break", site, message, frame.site), event))
+        self._uncommitted.append(event)
 
-    def _fold(self, key: tuple, event: Event) -> tuple:
+    def _fold(self, key: tuple, event: Event) -> None:
         known = self._events.get(key)
         self._events[key] = event if known is None else replace(known, count=known.count + 1)
-        if event.kind == "break" and event.frame is not None:
-            self.frames_that_broke.add(event.frame)
-        return key
-
-    def _uncommit(self) -> None:
-        """The frame was given up: its breaks of this translation split nothing."""
-        for key in self._uncommitted:
-            event = self._events[key]
-            if event.count > 1:
-                self._events[key] = replace(event, count=event.count - 1)
-            else:
-                del self._events[key]
-        self._uncommitted.clear()
 
     def _line(self, site: SourceSite | None) -> str | None:
         return self._source_line(site.path, site.line) if site is not None and site.precision == "line" else None
 
 
-def _innermost(where: Sequence[SourceSite]) -> SourceSite | None:
+def innermost(where: Sequence[SourceSite]) -> SourceSite | None:
     """The innermost line that is the user's, not a library's."""
     return next((site for site in reversed(where) if is_program(site.path)), None)

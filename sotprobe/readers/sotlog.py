@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.model.site import EXACT, FUNCTION, NEAR
 from sotprobe.paddle_compat import vocabulary
-from sotprobe.paddle_compat.log_lines import sot
+from sotprobe.paddle_compat.log_lines import listings, sot
 from sotprobe.paddle_compat.log_lines.phrase import Phrase, by_head, parse
-from sotprobe.paddle_compat.names import resume_functions
-from sotprobe.readers.grammar import MALFORMED, Block, Token
+from sotprobe.paddle_compat.names import is_resume, original_name, resume_functions
+from sotprobe.readers.grammar import MALFORMED, Block, Feed, Token
 from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.sotblocks import FallbackBlock, ReasonBlock
-from sotprobe.readers.sotevents import EventFolder
+from sotprobe.readers.sotevents import EventFolder, innermost
 from sotprobe.readers.sotframes import Frame, FrameTable
 from sotprobe.readers.sotlisting import ExactLines, ListingBlock
 from sotprobe.readers.sotsimulation import Simulation
 from sotprobe.readers.sotsubgraphs import SubgraphTable
+from sotprobe.readers.sottexts import StackBlock, below
 from sotprobe.readers.tracebacks import Raised
 
 NAME = "sotlog"
+_PHRASES = (*sot.SOT, *listings.LISTINGS)
+_FOLLOWS = {phrase.kind: phrase.follows for phrase in _PHRASES if phrase.follows}
 
 
 class SotGrammar:
@@ -28,17 +31,28 @@ class SotGrammar:
     aside = False
 
     def __init__(self) -> None:
-        self._phrases: Mapping[str, Phrase] = by_head(sot.SOT)
+        self._phrases: Mapping[str, Phrase] = by_head(_PHRASES)
         self.heads = (*self._phrases, sot.OPCODE_HEAD)
 
-    def token(self, head: str, text: str) -> Token:
+    def token(self, head: str, text: str) -> Token | None:
         if head == sot.OPCODE_HEAD:  # most lines of level 3, each different: read only when something happens there
             return Token(NAME, "opcode", text, keep=False)
         phrase = self._phrases[head]
         values = parse(phrase, head, text)
         if values is None:
-            return Token(NAME, MALFORMED, text, keep=False)
-        return Token(NAME, phrase.kind, text, values, quick=phrase.body)
+            return None if phrase.shared else Token(NAME, MALFORMED, text, keep=False)
+        behind = self._behind(head, text) if phrase.unended else None
+        if behind is not None:
+            return behind
+        return Token(NAME, phrase.kind, text, values, quick=phrase.body, keep=not phrase.varies)
+
+    def _behind(self, head: str, text: str) -> Token | None:
+        """The line that was printed behind one without a newline: of several the last, which ended it."""
+        for found in sot.EMBEDDED.finditer(text, len(head)):
+            head = next((head for head in self.heads if text.startswith(head, found.start())), "")
+            if head and not (head in self._phrases and self._phrases[head].unended):
+                return self.token(head, text[found.start() :])
+        return None
 
     def loose(self, text: str) -> Token | None:
         return None
@@ -82,6 +96,7 @@ class SotState:
             "built": self._built,
             "run": self._run,
             "sir-head": self._sir_head,
+            "statement": self._statement,
             "fallback": self._fallback,
             "fallback-note": self._fallback_note,
             "break-call": self._break_call,
@@ -91,18 +106,24 @@ class SotState:
             "simulated": self._simulated,
             "opcode": self._opcode,
             "origin-code": self._origin_code,
+            "loop-code": self._loop_code,
             "new-code": self._new_code,
         }
-        self._levels = {phrase.kind: phrase.level for phrase in sot.SOT}
+        self._levels = {phrase.kind: phrase.level for phrase in _PHRASES}
 
     def feed(self, token: Token, line: int) -> Block | None:
         kind = token.kind
         handler = self._handlers.get(kind)
-        block = handler(token, line) if handler is not None else None
+        block = handler(token, line) if handler is not None else below(_FOLLOWS.get(kind, ""), NAME, token.text)
         level = self._levels.get(kind, 3)
         if self._level is None or level > self._level:
             self._level = level
         return block
+
+    def handler(self, kind: str) -> Feed | None:
+        """``feed`` without the look at the level, which such a line has told already."""
+        handler = self._handlers.get(kind)
+        return self.feed if handler is None and kind in _FOLLOWS else handler
 
     def _count(self, name: str) -> None:
         self._counts[name] = self._counts.get(name, 0) + 1
@@ -201,6 +222,9 @@ class SotState:
             self._static_calls += 1
         self._subgraphs.run()
 
+    def _statement(self, token: Token, line: int) -> None:
+        self._subgraphs.statement(lambda: innermost(self._simulation.where(self._line_of)))
+
     def _sir_head(self, token: Token, line: int) -> Block | None:
         return self._subgraphs.named(token.values["name"])
 
@@ -256,10 +280,19 @@ class SotState:
     def _simulated(self, token: Token, line: int) -> None:
         self._simulation.end(token.values)
 
-    def _opcode(self, token: Token, line: int) -> None:
+    def _opcode(self, token: Token, line: int) -> Block | None:
         self._simulation.at(token.text)
+        return None if token.text.endswith(listings.STACK_END) else StackBlock(NAME)
 
     def _origin_code(self, token: Token, line: int) -> Block:
+        """The code of the frame that was entered last."""
+        name = token.values["name"].strip()
+        frame = self._current
+        key = name if is_resume(name) or frame is None else (frame.site.path, str(frame.site.line))
+        return ListingBlock(NAME, lambda instructions, texts: self._exact.add(key, instructions))
+
+    def _loop_code(self, token: Token, line: int) -> Block:
+        """The body of a loop that is simulated as a function of its own."""
         name = token.values["name"].strip()
         return ListingBlock(NAME, lambda instructions, texts: self._exact.add(name, instructions))
 
@@ -273,12 +306,13 @@ class SotState:
 
         return ListingBlock(NAME, done)
 
-    def _line_of(self, name: str, site: SourceSite, opcode: str) -> SourceSite:
-        """A place in a resume function with the line it really stands on, or marked as near."""
-        exact = self._exact.exact(name, site.function, opcode, site.line)
-        if exact is not None:
-            return SourceSite(site.path, exact, site.function, EXACT)
-        return SourceSite(site.path, site.line, site.function, NEAR)
+    def _line_of(self, code: Mapping[str, str], line: int, simulated: Sequence[str]) -> SourceSite:
+        """Where the last simulated instruction of a function stands; in a resume function the line it really stands on."""
+        name = original_name(code["name"])
+        if not is_resume(code["name"]):
+            return SourceSite(code["path"], line, name, EXACT)
+        exact = self._exact.exact(code["name"], (code["path"], code["line"]), simulated)
+        return SourceSite(code["path"], exact or line, name, NEAR if exact is None else EXACT)
 
     def _evidence(self, text: str, line: int) -> Evidence:
         return Evidence(NAME, vocabulary.first_line(text)[:300], self._file, line)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sotprobe.model import Statement, Subgraph
+from sotprobe.model import SourceSite, Statement, Subgraph
 from sotprobe.readers.grammar import Block
 from sotprobe.readers.sotblocks import StatementsBlock
 from sotprobe.readers.sotframes import Frame
@@ -21,6 +21,7 @@ class _Built:
     frame: Frame | None
     step: int
     line: int
+    site: SourceSite | None = None
     statements: list[str] = field(default_factory=list)
     runs: int = 0
     lost: bool = False  # its frame was given up afterwards
@@ -34,15 +35,26 @@ class SubgraphTable:
         self._all: list[_Built] = []
         self._by_name: dict[str, _Built] = {}
         self._of_translation: list[_Built] = []
-        self._building: tuple[Frame | None, int, int] | None = None
+        self._building: tuple[Frame | None, int, int, SourceSite | None] | None = None
         self._running = False
+        self._first_site: SourceSite | None = None
+        self._any_statement = False
 
     def translating(self, frame: Frame) -> None:
         self._of_translation = []
+        self._first_site = None
+        self._any_statement = False
+
+    def statement(self, where: Callable[[], SourceSite | None]) -> None:
+        """A statement was simulated: the place of the first is the subgraph's."""
+        if not self._any_statement:
+            self._any_statement = True
+            self._first_site = where()
 
     def built(self, frame: Frame | None, step: int, line: int) -> None:
-        self._building = (frame, step, line)
+        self._building = (frame, step, line, self._first_site)
         self._running = False
+        self._any_statement = False
 
     def run(self) -> None:
         self._building = None
@@ -83,7 +95,7 @@ def _subgraph(graph: _Built, operators: Mapping[str, int]) -> Subgraph:
     return Subgraph(
         name=graph.name,
         frame=frame.site if frame else None,
-        site=frame.site if frame else None,
+        site=graph.site or (frame.site if frame else None),
         ops=operators.get(graph.name),
         statements=tuple(Statement(text, None) for text in graph.statements),
         dropped=None if graph.runs else "too-small",
