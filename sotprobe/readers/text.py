@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import os
 import stat
 import sys
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from sotprobe.errors import InputError
 
@@ -21,6 +20,8 @@ BLOCK = 1 << 20
 # A longer line is cut: what follows says nothing that a log line of Paddle says. The largest seen are base64 blocks of a few MB.
 LONGEST_LINE = 4 << 20
 _GZIP = b"\x1f\x8b"
+_GZIP_HEADER = 16 + zlib.MAX_WBITS  # tells zlib that the data has one
+_UNPACKED = 128 << 10  # at a time: as much is lost before an error
 # Share of control bytes in the first block from which a file is no text; of random bytes they are 9%, of compressed ones too.
 # NUL does not count: logs have holes full of them.
 _BINARY_SHARE = 0.04
@@ -80,7 +81,7 @@ def whole_lines(source: Source) -> Iterator[bytes]:
         yield from _whole_lines(stream, source)
 
 
-def _whole_lines(stream: IO[bytes], source: Source) -> Iterator[bytes]:
+def _whole_lines(stream: _Stream, source: Source) -> Iterator[bytes]:
     begun = b""  # the line that has not ended yet
     for block in _blocks(stream, source):
         end = block.rfind(b"\n")
@@ -101,13 +102,13 @@ def _longer(begun: bytes, more: bytes) -> bytes:
     return begun + more[: max(0, LONGEST_LINE + 1 - len(begun))]
 
 
-def _blocks(stream: IO[bytes], source: Source) -> Iterator[bytes]:
+def _blocks(stream: _Stream, source: Source) -> Iterator[bytes]:
     """The file in blocks, without NUL: a log that was emptied while it was written begins with a hole of them, and every second
     byte of UTF-16 (what PowerShell writes) is one."""
     while True:
         try:
             block = stream.read(BLOCK)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except (EOFError, zlib.error) as error:
             source.broken = f"the gzip data is damaged or cut off: {error}"
             return
         except OSError as error:
@@ -119,29 +120,61 @@ def _blocks(stream: IO[bytes], source: Source) -> Iterator[bytes]:
             _refuse_binary(block, source.name)
             block = _without_mark(block)
         source.bytes += len(block)
-        yield block.replace(b"\0", b"")
+        yield block.translate(None, b"\0") if b"\0" in block else block
 
 
 @contextmanager
-def _open(name: str) -> Iterator[IO[bytes]]:
+def _open(name: str) -> Iterator[_Stream]:
     if name == STDIN:
         if sys.stdin is None:
             raise InputError("standard input is closed", "give the path of a log file")
-        yield _plain(sys.stdin.buffer)
+        yield _plain(sys.stdin.buffer, name)
         return
     try:
         descriptor = os.open(name, os.O_RDONLY)
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror}", "give the path of a log file") from error
     with open(descriptor, "rb") as stream:
-        yield _plain(stream)
+        yield _plain(stream, name)
 
 
-def _plain(stream: IO[bytes]) -> IO[bytes]:
+def _plain(stream: IO[bytes], name: str) -> _Stream:
     """gzip is told by its first bytes, not by the name of the file: CI archives rename."""
-    if stream.peek(2)[:2] == _GZIP:  # type: ignore[attr-defined]
-        return gzip.GzipFile(fileobj=stream)
-    return stream
+    try:
+        packed = stream.peek(2)[:2] == _GZIP  # type: ignore[attr-defined]
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}", "give the path of a log file") from error
+    return _Unpacked(stream) if packed else stream
+
+
+class _Stream(Protocol):
+    def read(self, size: int) -> bytes: ...
+
+
+class _Unpacked:
+    """What gzip compressed, also when several files were put together. Python's own ``gzip`` drops what comes before an error."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream = stream
+        self._packed = b""
+        self._member = zlib.decompressobj(_GZIP_HEADER)
+
+    def read(self, size: int) -> bytes:
+        """At most so much, empty at the end. Raises zlib.error for damaged data, EOFError for data that is cut off."""
+        while True:
+            if not self._packed:
+                self._packed = self._stream.read(_UNPACKED)
+            if self._member.eof:
+                self._packed = self._packed.lstrip(b"\0")  # padding
+                if not self._packed:
+                    return b""
+                self._member = zlib.decompressobj(_GZIP_HEADER)
+            elif not self._packed:
+                raise EOFError("there is no end mark")
+            data = self._member.decompress(self._packed, min(size, _UNPACKED))
+            self._packed = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+            if data:
+                return data
 
 
 def _refuse_binary(block: bytes, name: str) -> None:

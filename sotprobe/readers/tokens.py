@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sotprobe.paddle_compat.log_lines.sot import EMBEDDED, FAMILIES
 from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Grammar, Token
-from sotprobe.readers.lines import decode, split_rank
+from sotprobe.readers.lines import decode, last_shown, split_rank
 
 # Heads are first told apart by this many characters; none is shorter.
 _KEY = 4
@@ -33,15 +33,29 @@ class Tokenizer:
         self._quick_tokens: dict[bytes, Token] = {}  # what QUICK stands for
         self._memo_bytes = 0
         self._seen: set[int] = set()
+        self._spaced = True  # whether the launcher puts a space behind its prefix, as told by the last line that is not indented
 
     def token(self, raw: bytes) -> Token:
         """The token of a line; also puts it into ``memo`` when it may come again."""
         rank, text = split_rank(decode(raw))
+        if "\r" in text:
+            own, text = split_rank(last_shown(text))
+            rank = own or rank
+        if rank is not None:
+            text = self._behind_rank(text)
         token = self._of_text(text)
         token.rank = rank
         if token.keep:
             self._remember(raw, token)
         return token
+
+    def _behind_rank(self, text: str) -> str:
+        """A line without the space that the launcher put before it, if it is one that puts a space."""
+        if text[:1] not in ("", " "):
+            self._spaced = False
+        elif text[1:2] not in ("", " "):
+            self._spaced = True
+        return text[1:] if self._spaced and text[:1] == " " else text
 
     def quick(self, raw: bytes) -> Token:
         """The token of a line that ``memo`` has as QUICK."""
