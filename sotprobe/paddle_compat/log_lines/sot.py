@@ -7,6 +7,7 @@ level 3 are in ``listings``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sotprobe.paddle_compat.log_lines.phrase import BOX, INSTRUCTIONS, VALUE, Phrase
 
@@ -134,7 +135,7 @@ SOT: tuple[Phrase, ...] = (
     # --- 2.6: steps and a box of counts
     Phrase("step", ("[Cost Model] ",), versions="2.6"),
     Phrase("box", ("---------------- PaddleSOT graph info ----------------",), level=1, follows=BOX, versions="2.6"),
-    Phrase("box", ("SubgraphNum: ", "OpNum: "), re.compile(r"(?P<number>\d+)"), level=1, versions="2.6"),
+    Phrase("box-count", ("SubgraphNum: ", "OpNum: "), re.compile(r"(?P<number>\d+)"), level=1, versions="2.6"),
 )
 
 # [Translate Executor 1] (line  27) PRECALL      2, stack is [...]; before 3.2: [Translate InlineFn]: (line  27) ...
@@ -148,6 +149,11 @@ _INLINE_26 = re.compile(r"^\(+(?P<reason>.*?)\)+ raised while inline call")
 # What the caller says when an inlined function has met a branch on a tensor: that function's own line came before.
 INLINED_BRANCH = "OpcodeInlineExecutor want break graph when simulate control flow"
 _CAUSED_BY = re.compile(r'^\s*File ".*", line \d+, in .* encountered breakgraph error caused by\s*$')
+
+# Subgraphs with fewer operators are thrown away, unless the variable of that name says otherwise (``envs.py``, 2.6 to 3.3).
+MIN_GRAPH_SIZE = 10
+_NO_OPERATOR = ("= paddle.__sir_alias__ ", "= paddle.tensor.attribute.shape ", "= __getitem__ ", "= __setattr__ ")
+_OPERATORS_OF_A_METHOD = 3  # x * 2: a constant made, cast, and the product
 
 # Lines that begin like this are SOT's; without a phrase they are of a version this sotprobe does not know.
 FAMILIES = (
@@ -209,6 +215,18 @@ def root_reason(lines: list[str]) -> str:
 def is_true_guard(guard: str) -> bool:
     """Whether a cached entry has no guard: it stands for a frame that was given up, not for a subgraph."""
     return guard.strip() == "True"
+
+
+def least_operators(statements: Sequence[str]) -> int:
+    """How many operators some statements are at least: those about shapes may be none."""
+    return sum(not any(word in statement for word in _NO_OPERATOR) for statement in statements)
+
+
+def most_operators(statements: Sequence[str]) -> int | None:
+    """How many they are at most; None when a layer or function is among them, which may be any number."""
+    if not statements or not all(statement.startswith("method") for statement in statements):
+        return None
+    return _OPERATORS_OF_A_METHOD * len(statements)
 
 
 def is_statement(line: str) -> bool:
