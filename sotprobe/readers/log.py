@@ -9,16 +9,29 @@ from dataclasses import dataclass, field, replace
 from sotprobe.errors import InputError
 from sotprobe.model import ExitStatus, ProgramInfo, ReadStats, Run
 from sotprobe.model.run import DIAGNOSIS, LOG, LOG_ENDED, STATIC
+from sotprobe.readers.benchlog import BenchGrammar
+from sotprobe.readers.crash import CrashGrammar
+from sotprobe.readers.glog import GlogGrammar
 from sotprobe.readers.grammar import Grammar
 from sotprobe.readers.logfile import LogFile, Progress
+from sotprobe.readers.machine import MachineGrammar
 from sotprobe.readers.parts import Origin, Parts
+from sotprobe.readers.pytrace import PyTraceGrammar
 from sotprobe.readers.sotlog import SotGrammar
 from sotprobe.readers.sources import SourceTree
 from sotprobe.readers.text import check_readable
 from sotprobe.readers.workers import distinct, file_ranks
 
-# A log format is one file and one line here. The first is the one whose lines come most.
-READERS: tuple[Callable[[], Grammar], ...] = (SotGrammar,)
+# A log format is one file and one line here. The first is the one whose lines come most. They finish in this order: a crash must
+# know the traceback before it, and GLOG the crash.
+READERS: tuple[Callable[[], Grammar], ...] = (
+    SotGrammar,
+    MachineGrammar,
+    PyTraceGrammar,
+    BenchGrammar,
+    CrashGrammar,
+    GlogGrammar,
+)
 
 
 _TOTALS = ("calls", "steps")

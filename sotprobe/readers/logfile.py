@@ -182,18 +182,25 @@ class _Process:
             return
         opened = feed(token, line)
         if opened is not None:
-            if self.block is not None:
-                self._close()
-            self.block = opened
+            self._open(opened)
 
     def _taken_by_block(self, token: Token, line: int) -> bool:
         if self.block.takes(token, line):
             self._taken += 1
             self._taken_line = line
             return True
-        if token.reader not in self._aside:
+        if token.reader not in self._aside or self.block.reader in self._aside:
             self._close()
         return False
+
+    def _open(self, opened: Block) -> None:
+        """A message from aside that has several lines does not end the block it came in the middle of."""
+        if self.block is not None and opened.reader in self._aside:
+            opened.close()
+            return
+        if self.block is not None:
+            self._close()
+        self.block = opened
 
     def _close(self) -> None:
         block = self.block

@@ -63,7 +63,15 @@ ENDINGS: tuple[Cause, ...] = (
         "the program was killed by a signal",
         "The process ended by a signal.",
         "See the stacks in the evidence; run the program alone in this mode.",
-        "the exit status of the child",
+        "the exit status of the child; the report of a signal in a log",
+    ),
+    Cause(
+        "terminated",
+        "ended from outside after its steps",
+        "A timeout, a launcher, a profiler at the end of its window or the keyboard ended the program. Paddle prints a box about "
+        "it that looks like a crash.",
+        "Nothing to do: the figures and lines before the signal stand. How it would have gone on is not known.",
+        "SIGTERM, SIGINT or SIGHUP at the end of a log with lines of a benchmark, or with calls of what is captured",
     ),
     Cause(
         "timeout",
