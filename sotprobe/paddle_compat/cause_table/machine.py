@@ -63,7 +63,8 @@ SETTINGS: tuple[Cause, ...] = (
     Cause(
         "collector-crash",
         "the collector subgraph_relation ends the program",
-        "From Paddle 3.2 on this collector of SOT_COLLECT_INFO looks for names that are not there any more, as soon as a subgraph runs.",
+        "From Paddle 3.2 on this collector of SOT_COLLECT_INFO looks for names that are not there any more, as soon as a "
+        "subgraph runs.",
         "Leave subgraph_relation out of SOT_COLLECT_INFO.",
         "a KeyError out of collect_subgraph_relation",
         versions=Versions(paddle_since="3.2"),
