@@ -224,8 +224,7 @@ class _Process:
     def replay(self, passage: Passage, number: int) -> int:
         """Take the lines of a passage that begins behind line ``number``. Returns how many: all, unless a block begins in it."""
         if self.block is not None:
-            _, _, entry = passage.telling[0]
-            if self._taken_by_block(entry, number + 1):
+            if self._taken_by_block(passage.first, number + 1):
                 return 1
             if self.block is not None:
                 return 0
@@ -244,7 +243,8 @@ class _Process:
             return
         for reader, matched in passage.matched.items():
             self._note(reader, matched * passage.uses, passage.last + passage.ends[reader])
-        self._counters[TEXT].ignored(passage.ignored * passage.uses)
+        if passage.ignored:
+            self._counters[TEXT].ignored(passage.ignored * passage.uses)
 
     def _count_part(self, passage: Passage, lines: int, number: int) -> None:
         for place, reader in enumerate(passage.readers[:lines], start=1):

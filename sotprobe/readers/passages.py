@@ -34,17 +34,18 @@ class Process(Protocol):
 class Passage:
     """``text`` is its lines, ``lines`` their number, ``readers`` who counts each of them (None: nobody's, ignored).
 
-    ``telling`` are the lines to read: place (from 1), what reads it, and the token. ``matched``, ``ignored`` and
-    ``ends``, the place of each reader's last line, are sums of ``readers``. ``uses`` counts how often it was recognised;
-    ``last`` is the number of the line before it at the last time.
+    ``first`` is the token of the first line. ``telling`` are the lines to read: place (from 1), what reads it, and the token.
+    ``matched``, ``ignored`` and ``ends``, the place of each reader's last line, are sums of ``readers``. ``uses`` counts how
+    often it was recognised; ``last`` is the number of the line before it at the last time.
     """
 
-    __slots__ = ("ends", "ignored", "last", "lines", "matched", "readers", "size", "telling", "text", "uses")
+    __slots__ = ("ends", "first", "ignored", "last", "lines", "matched", "readers", "size", "telling", "text", "uses")
 
     def __init__(self, text: bytes, tokens: Sequence[Token], process: Process, last: int):
         self.text = text
         self.size = len(text)
         self.lines = len(tokens)
+        self.first = tokens[0]
         self.readers = tuple(token.reader if token.reader in process.readers else None for token in tokens)
         feeds = [process.feed_for(token) for token in tokens]
         places = range(1, len(tokens) + 1)
@@ -105,11 +106,11 @@ class _Alike:
     def add(self, passage: Passage) -> list[Passage]:
         """Returns those that are dropped for it."""
         self.trust -= 1
-        dropped = []
-        if not self.trust:  # keep what was of use, for good
-            dropped = [known for known in self.passages if not known.uses]
-        elif len(self.passages) >= _MOST_ALIKE:
-            dropped = [min(self.passages, key=lambda known: (known.uses > 0, known.last))]
+        # At the end of all trust what was of use stays, for good.
+        dropped = [] if self.trust else [known for known in self.passages if not known.uses]
+        if len(self.passages) - len(dropped) >= _MOST_ALIKE:
+            kept = (known for known in self.passages if known not in dropped)
+            dropped.append(min(kept, key=lambda known: (known.uses > 0, known.last)))
         self.trust += sum(bool(known.uses) for known in dropped)
         for known in dropped:
             self.passages.remove(known)
