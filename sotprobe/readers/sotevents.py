@@ -8,6 +8,7 @@ from dataclasses import replace
 from sotprobe.model import Event, Evidence, Guard, SourceSite
 from sotprobe.paddle_compat import vocabulary
 from sotprobe.paddle_compat.log_lines import sot
+from sotprobe.readers.sotcalls import Moment
 from sotprobe.readers.sotframes import Frame
 from sotprobe.readers.stacks import is_program
 from sotprobe.readers.tracebacks import Raised
@@ -23,32 +24,35 @@ class EventFolder:
     def __init__(self, source_line: SourceLine) -> None:
         self._source_line = source_line
         self._events: dict[tuple, Event] = {}
-        self._uncommitted: list[Event] = []
+        self._first_seen: dict[tuple, Moment] = {}
+        self._uncommitted: list[tuple[Event, Moment]] = []
         self.frames_that_broke: set[SourceSite] = set()
 
-    def events(self) -> list[Event]:
+    def events(self, step_of: Callable[[Moment], int]) -> list[Event]:
+        """All of them with the step in which they were seen first."""
         self.entered()
-        return sorted(self._events.values(), key=lambda event: event.order)
+        found = [replace(event, step=step_of(self._first_seen[key])) for key, event in self._events.items()]
+        return sorted(found, key=lambda event: event.order)
 
     def entered(self) -> None:
         """A new frame: the breaks of the one before are there to stay.
 
         Inlined and on its own, a function breaks twice at one place, and again in every translation: that is one event.
         """
-        for event in self._uncommitted:
-            self._fold(("break", event.site, event.message), event)
+        for event, moment in self._uncommitted:
+            self._fold(("break", event.site, event.message), event, moment)
             if event.frame is not None:
                 self.frames_that_broke.add(event.frame)
         self._uncommitted.clear()
 
-    def recompile(self, frame: Frame, missed: Sequence[str], step: int, evidence: Evidence) -> None:
+    def recompile(self, frame: Frame, missed: Sequence[str], moment: Moment, evidence: Evidence) -> None:
         if frame.recompiles > MOST_RECOMPILES:
             return
         guards = tuple(Guard(expression, None, None) for expression in missed)
         event = Event(
             kind="recompile",
             order=evidence.line or 0,
-            step=step,
+            step=None,
             site=None,
             frame=frame.site,
             cause=vocabulary.classify_guards(guards),
@@ -56,20 +60,22 @@ class EventFolder:
             break_lines=frame.break_lines,
             evidence=(replace(evidence, text=vocabulary.describe_guards(guards)),),
         )
-        self._events["recompile", frame.key, frame.recompiles] = event
+        self._fold(("recompile", frame.key, frame.recompiles), event, moment)
 
     def not_recompiled(self, frame: Frame) -> None:
         """The last recompile of a frame did not take place: a limit came first."""
         self._events.pop(("recompile", frame.key, frame.recompiles), None)
 
-    def given_up(self, kind: str, frame: Frame, step: int, evidence: Evidence) -> None:
+    def given_up(self, kind: str, frame: Frame, moment: Moment, evidence: Evidence) -> None:
         cause = "cache-full" if kind == "cache-full" else "compile-time"
         event = Event(
-            kind, evidence.line or 0, step, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=(evidence,)
+            kind, evidence.line or 0, None, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=(evidence,)
         )
-        self._fold((kind, frame.key), event)
+        self._fold((kind, frame.key), event, moment)
 
-    def fallback(self, frame: Frame, chain: Sequence[Raised], where: Sequence[SourceSite], step: int, evidence: Evidence) -> None:
+    def fallback(
+        self, frame: Frame, chain: Sequence[Raised], where: Sequence[SourceSite], moment: Moment, evidence: Evidence
+    ) -> None:
         """``chain`` is the traceback SOT printed: its first exception is the cause, its last what the cause ended in."""
         self._uncommitted.clear()  # what was given up split nothing
         said = [raised for raised in chain if raised.type]
@@ -82,7 +88,7 @@ class EventFolder:
         event = Event(
             kind="fallback",
             order=evidence.line or 0,
-            step=step,
+            step=None,
             site=site,
             frame=frame.site,
             cause=vocabulary.classify_fallback(None, message, last.name, last.text, self._line(site)),
@@ -91,10 +97,10 @@ class EventFolder:
             break_lines=frame.break_lines,
             evidence=(replace(evidence, text=text),),
         )
-        self._fold(("fallback", frame.key, message), event)
+        self._fold(("fallback", frame.key, message), event, moment)
 
     def captured_exception(
-        self, frame: Frame | None, text: str, where: Sequence[SourceSite], step: int, evidence: Evidence
+        self, frame: Frame | None, text: str, where: Sequence[SourceSite], moment: Moment, evidence: Evidence
     ) -> None:
         """The note that names neither a frame nor a reason: it is about the frame entered last, when frames are logged."""
         self._uncommitted.clear()  # what was given up split nothing
@@ -102,7 +108,7 @@ class EventFolder:
         event = Event(
             kind="fallback",
             order=evidence.line or 0,
-            step=step,
+            step=None,
             site=site,
             frame=frame.site if frame else None,
             cause=vocabulary.classify_fallback(None, text, CAPTURED, "", self._line(site)),
@@ -111,7 +117,7 @@ class EventFolder:
             break_lines=frame.break_lines if frame else (),
             evidence=(evidence,),
         )
-        self._fold(("captured", frame.key if frame else None), event)
+        self._fold(("captured", frame.key if frame else None), event, moment)
 
     def broke(
         self,
@@ -120,20 +126,20 @@ class EventFolder:
         reason: str,
         opcode: str | None,
         where: Sequence[SourceSite],
-        step: int,
+        moment: Moment,
         evidence: Evidence,
     ) -> None:
         """A break of level 3, which counts when the frame is not given up after all."""
         site = innermost(where) or frame.site
         if sot.INLINED_BRANCH in reason:
-            if any(event.site == site for event in self._uncommitted):
+            if any(event.site == site for event, _ in self._uncommitted):
                 return
             how = "if"
         message = reason or evidence.text
         event = Event(
             kind="break",
             order=evidence.line or 0,
-            step=step,
+            step=None,
             site=site,
             frame=frame.site,
             cause=vocabulary.classify_break(None, message, opcode, how, self._line(site)),
@@ -142,10 +148,12 @@ class EventFolder:
             break_lines=frame.break_lines,
             evidence=(replace(evidence, text=vocabulary.describe(None, message)),),
         )
-        self._uncommitted.append(event)
+        self._uncommitted.append((event, moment))
 
-    def _fold(self, key: tuple, event: Event) -> None:
+    def _fold(self, key: tuple, event: Event, moment: Moment) -> None:
         known = self._events.get(key)
+        if known is None:
+            self._first_seen[key] = moment
         self._events[key] = event if known is None else replace(known, count=known.count + 1)
 
     def _line(self, site: SourceSite | None) -> str | None:

@@ -18,7 +18,7 @@ class Frame:
     """A function or, at ``depth`` > 0, what is left of it behind that many breaks. ``site`` is the definition's line.
 
     ``break_lines`` are the lines of those breaks, ``broke_at`` that of the last break in this frame itself; ``UNKNOWN_LINE``
-    where the log does not tell. Counts are of lines.
+    where the log does not tell. Counts are of lines; ``last_entry`` is a number of entries of all frames.
     """
 
     site: SourceSite
@@ -31,6 +31,7 @@ class Frame:
     fallback_hits: int = 0
     translations: int = 0
     recompiles: int = 0
+    last_entry: int = 0
     names: set[str] = field(default_factory=set)
 
     @property
@@ -76,5 +77,9 @@ class FrameTable:
 
     def made_for(self, resume_names: list[str], parent: Frame, line: int) -> None:
         """Remember that ``parent`` broke at ``line`` and goes on in these resume functions."""
+        chain = (*parent.break_lines, line)
         for name in resume_names:
-            self._broke_at[name] = (*parent.break_lines, line)
+            known = self._broke_at.get(name)
+            self._broke_at[name] = chain
+            if known not in (None, chain):  # another process wrote into the file, and gave the name anew
+                self._by_text = {text: frame for text, frame in self._by_text.items() if not text.startswith(name)}

@@ -27,7 +27,9 @@ _INNER = "Disassembly of <code object "
 _NULL = re.compile(r"NULL(?:\|self)? \+ | \+ NULL(?:\|self)?")
 _FUSED = re.compile(r"(?P<first>LOAD|STORE)_FAST_(?P<second>LOAD|STORE)_FAST$")
 MOST_INSTRUCTIONS = 20_000
-MOST_LISTINGS = 2_000
+# Of all listings that are kept; the oldest are forgotten.
+MOST_KEPT = 400_000
+_LONGEST = 200  # characters of a line that is worth remembering
 # Larger pieces are not laid beside each other: it takes time with the square of their length.
 _MOST_COMPARED = 3_000
 # So many instructions in a row must agree before a piece counts as its parent's.
@@ -57,7 +59,7 @@ class ListingBlock:
         text = token.text
         if not text.strip():
             return True
-        found = _parsed(text)
+        found = _known(text) if len(text) <= _LONGEST else _parsed(text)
         if found is None:
             self._inner = self._inner or text.startswith(_INNER)
             return text.startswith(_INNER) or _NOTE.match(text) is not None
@@ -74,7 +76,6 @@ class ListingBlock:
         self._done(self._instructions, self._texts)
 
 
-@lru_cache(maxsize=1 << 14)
 def _parsed(text: str) -> tuple[int | None, tuple[tuple[str, str], ...]] | None:
     """(line number if there is one, the instructions) of a line of a listing; None when it is none."""
     found = _INSTRUCTION.match(text)
@@ -83,6 +84,9 @@ def _parsed(text: str) -> tuple[int | None, tuple[tuple[str, str], ...]] | None:
     number = int(found["line"]) if found["line"] and found["line"].isdigit() else None
     argument = _ARGUMENT.search(text, found.end())
     return number, tuple(_plain(found["opcode"], argument["argument"] if argument else ""))
+
+
+_known = lru_cache(maxsize=1 << 14)(_parsed)
 
 
 def _plain(opcode: str, argument: str) -> list[tuple[str, str]]:
@@ -103,15 +107,24 @@ class ExactLines:
 
     def __init__(self) -> None:
         self._listings: dict[object, list[Instruction]] = {}
+        self._kept = 0
         self._aligned: dict[tuple[str, object], dict[int, int]] = {}
 
     def add(self, key: object, listing: list[Instruction]) -> None:
         """A listing by the name of a resume function, or whatever else ``exact`` is told as ``origin``."""
-        known = self._listings.get(key)
-        if known == listing or (known is None and len(self._listings) >= MOST_LISTINGS):
+        if self._listings.get(key) == listing:
             return
+        self._forget(key)
+        while self._listings and self._kept + len(listing) > MOST_KEPT:
+            self._forget(next(iter(self._listings)))
         self._listings[key] = listing
-        self._aligned = {pair: lines for pair, lines in self._aligned.items() if key not in pair}
+        self._kept += len(listing)
+
+    def _forget(self, key: object) -> None:
+        known = self._listings.pop(key, None)
+        if known is not None:
+            self._kept -= len(known)
+            self._aligned = {pair: lines for pair, lines in self._aligned.items() if key not in pair}
 
     def exact(self, name: str, origin: object, simulated: Sequence[str]) -> int | None:
         """The line of the user's code that the last of the simulated instructions really stands on.

@@ -13,8 +13,9 @@ from sotprobe.paddle_compat.names import is_resume, original_name, resume_functi
 from sotprobe.readers.grammar import MALFORMED, Block, Feed, Token
 from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.sotblocks import FallbackBlock, ReasonBlock
+from sotprobe.readers.sotcalls import Calls
 from sotprobe.readers.sotevents import EventFolder, innermost
-from sotprobe.readers.sotframes import Frame, FrameTable
+from sotprobe.readers.sotframes import UNKNOWN_LINE, Frame, FrameTable
 from sotprobe.readers.sotlisting import ExactLines, ListingBlock
 from sotprobe.readers.sotsimulation import Simulation
 from sotprobe.readers.sotsubgraphs import SubgraphTable
@@ -73,10 +74,8 @@ class SotState:
         self._events = EventFolder(origin.source_line)
         self._counts: dict[str, int] = {}
         self._level: int | None = None
-        self._static_calls = 0
-        self._last_static = -1  # the last step in which a subgraph ran
+        self._calls = Calls()
         self._current: Frame | None = None
-        self._root: Frame | None = None
         self._pending: str | None = None  # what the next guard line is about: hit or miss
         self._missed: list[str] = []
         self._translating = False  # the current frame, since it was entered
@@ -134,18 +133,13 @@ class SotState:
         frame = self._current = self._frames.get(token.values, line)
         frame.entries += 1
         self._count("frames_entered")
-        if self._root is None and not frame.depth:
-            self._root = frame
+        self._calls.entered(frame)
+        self._subgraphs.entered()
         self._pending = None
         self._missed = []
         self._translating = self._recompiling = False
         self._simulation.clear()
         self._events.entered()
-
-    @property
-    def _step(self) -> int:
-        """How often the first frame of the log was entered before: the nearest a log has to a step."""
-        return self._root.entries - 1 if self._root else -1
 
     def _first_call(self, token: Token, line: int) -> None:
         frame = self._current = self._frames.get(token.values, line)
@@ -183,7 +177,7 @@ class SotState:
         self._count("recompiles")
         if self._current is not None:
             self._current.recompiles += 1
-            self._events.recompile(self._current, self._missed, self._step, self._evidence(token.text, line))
+            self._events.recompile(self._current, self._missed, self._calls.now, self._evidence(token.text, line))
             self._translated(self._current)
             self._recompiling = True
         self._missed = []
@@ -207,19 +201,17 @@ class SotState:
 
     def _given_up(self, kind: str, token: Token, line: int) -> None:
         if self._current is not None:
-            self._events.given_up(kind, self._current, self._step, self._evidence(token.text, line))
+            self._events.given_up(kind, self._current, self._calls.now, self._evidence(token.text, line))
 
     # --- subgraphs
 
     def _built(self, token: Token, line: int) -> None:
         self._count("subgraphs_built")
-        self._subgraphs.built(self._current, self._step, line)
+        self._subgraphs.built(self._current, self._calls.now)
 
     def _run(self, token: Token, line: int) -> None:
         self._count("subgraph_runs")
-        if self._step > self._last_static:
-            self._last_static = self._step
-            self._static_calls += 1
+        self._calls.ran()
         self._subgraphs.run()
 
     def _statement(self, token: Token, line: int) -> None:
@@ -235,9 +227,10 @@ class SotState:
         self._count("fallbacks")
         where = self._simulation.where(self._line_of)
         evidence = self._evidence(token.text, line)
+        now = self._calls.now
 
         def done(chain: list[Raised]) -> None:
-            self._events.fallback(frame, chain, where, self._step, evidence)
+            self._events.fallback(frame, chain, where, now, evidence)
             self._subgraphs.given_up(frame)
 
         self._simulation.clear()
@@ -246,7 +239,7 @@ class SotState:
     def _fallback_note(self, token: Token, line: int) -> None:
         where = self._simulation.where(self._line_of)
         frame = self._current
-        self._events.captured_exception(frame, token.text, where, self._step, self._evidence(token.text, line))
+        self._events.captured_exception(frame, token.text, where, self._calls.now, self._evidence(token.text, line))
         if frame is not None:
             self._subgraphs.given_up(frame)
 
@@ -264,11 +257,12 @@ class SotState:
         where = self._simulation.where(self._line_of)
         opcode = self._simulation.opcode
         evidence = self._evidence(token.text, line)
+        now = self._calls.now
 
         def done(reason: str) -> None:
             if frame is not None:
                 frame.broke_at = where[0].line if where else None
-                self._events.broke(frame, how, reason, opcode, where, self._step, evidence)
+                self._events.broke(frame, how, reason, opcode, where, now, evidence)
 
         return ReasonBlock(NAME, token.values.get("reason", ""), done)
 
@@ -323,14 +317,14 @@ class SotState:
         parts.level = self._level
         for name, number in self._counts.items():
             parts.counts[name] += number
-        parts.calls = self._root.entries if self._root else 0
-        parts.static_calls = self._static_calls
+        parts.calls = self._calls.number
+        parts.static_calls = self._calls.static
         parts.entries.update({frame.key: frame.entries / max(1, parts.calls) for frame in self._frames if frame.entries})
-        parts.events.extend(self._events.events())
-        parts.events.extend(_translations(self._frames))
-        parts.events.extend(_unlogged_breaks(self._frames, self._events.frames_that_broke, self._file))
-        parts.counts["breaks"] += sum(event.kind == "break" for event in parts.events)
-        parts.subgraphs.extend(self._subgraphs.subgraphs(parts.operators))
+        told = self._events.events(self._calls.step)
+        untold = _unlogged_breaks(self._frames, self._events.frames_that_broke, self._file)
+        parts.events.extend([*told, *_translations(self._frames), *untold])
+        parts.counts["breaks"] += len({event.site for event in told if event.kind == "break"}) + len(untold)
+        parts.subgraphs.extend(self._subgraphs.subgraphs(parts.operators, self._calls.step))
 
 
 def _translations(frames: FrameTable) -> list[Event]:
@@ -360,6 +354,7 @@ def _unlogged_breaks(frames: FrameTable, told: set[SourceSite], file: str) -> li
             site=SourceSite(site.path, site.line, site.function, FUNCTION),
             frame=site,
             message=f"{site.function} goes on in a resume function",
+            break_lines=(UNKNOWN_LINE,) * (depth - 1),
             evidence=(
                 Evidence(NAME, f"break {depth} of {site.function}: {min(frame.names)} was entered", file, frame.first_line),
             ),
