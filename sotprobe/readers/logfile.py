@@ -59,16 +59,14 @@ class LogFile:
                 if len(text) == passage.size:
                     return
                 rest = text[passage.size + 1 :].split(b"\n")
-                if rest[0] in self._tokenizer.memo:  # it goes on in known lines: a longer passage
+                if self._tokenizer.known(rest):  # a longer passage
                     self._learn(text)
             else:
                 rest = (_HEAD + text).split(b"\n")[read:]
             self._read_lines(rest)
             return
-        lines = (_HEAD + text).split(b"\n")
-        if lines[0] in self._tokenizer.memo:
-            self._learn(text)
-        self._read_lines(lines)
+        self._learn(text)
+        self._read_lines((_HEAD + text).split(b"\n"))
 
     def _learn(self, text: bytes) -> None:
         """Remember the lines as a passage, up to the first that is not known."""
@@ -76,8 +74,10 @@ class LogFile:
             return
         lines = (_HEAD + text).split(b"\n")
         tokens = self._tokenizer.known(lines)
+        if not tokens:
+            return
         passage = Passage(b"\n".join(lines[: len(tokens)])[len(_HEAD) :], tokens, self._only, self.source.lines)
-        for forgotten in self._book.add(passage):
+        for forgotten in self._book.add(passage, text):
             self._only.settle(forgotten)
 
     def _read_lines(self, lines: list[bytes]) -> None:
@@ -153,6 +153,7 @@ class _Process:
 
     def __init__(self, origin: Origin, rank: str | None, grammars: Sequence[Grammar], counters: dict[str, LineCounter]):
         self.block: Block | None = None
+        self._under: Block | None = None  # the block that a message from aside stands in the middle of
         self.any_lines = False
         self._file = origin.file
         self._rank = rank
@@ -191,24 +192,29 @@ class _Process:
             return True
         if token.reader not in self._aside or self.block.reader in self._aside:
             self._close()
+            if self.block is not None:  # it goes on behind a message from aside
+                return self._taken_by_block(token, line)
         return False
 
     def _open(self, opened: Block) -> None:
         """A message from aside that has several lines does not end the block it came in the middle of."""
-        if self.block is not None and opened.reader in self._aside:
-            opened.close()
-            return
         if self.block is not None:
-            self._close()
+            if opened.reader in self._aside:
+                self._count_taken(self.block)
+                self._under = self.block
+            else:
+                self._close()
         self.block = opened
 
     def _close(self) -> None:
-        block = self.block
-        self.block = None
+        block, self.block, self._under = self.block, self._under, None
+        self._count_taken(block)
+        block.close()
+
+    def _count_taken(self, block: Block) -> None:
         if self._taken:
             self._note(block.reader, self._taken, self._taken_line)
             self._taken = 0
-        block.close()
 
     def feed_for(self, token: Token) -> Feed | None:
         """What reads tokens that came before and come again; None for those that are nobody's or say nothing."""
@@ -271,7 +277,7 @@ class _Process:
             raise AssertionError(f"no reader for {token!r}")
 
     def finish(self) -> Parts:
-        if self.block is not None:
+        while self.block is not None:
             self._close()
         parts = Parts(self._file, self._rank, last_line=self._last)
         for state in self._states.values():

@@ -79,14 +79,14 @@ class PassageBook:
         alike = self._alike.get(text[:_KEY])
         return alike is None or alike.trust > 0
 
-    def add(self, passage: Passage) -> list[Passage]:
-        """Returns those that are forgotten for it."""
+    def add(self, passage: Passage, text: bytes) -> list[Passage]:
+        """Remember what ``text`` begins with. Returns those that are forgotten for it."""
         forgotten: list[Passage] = []
         if self._bytes > _MOST_BYTES:
             forgotten = self.all()
             self._alike.clear()
             self._bytes = 0
-        dropped = self._alike[passage.text[:_KEY]].add(passage)
+        dropped = self._alike[text[:_KEY]].add(passage)
         self._bytes += passage.size + _OVERHEAD - sum(old.size + _OVERHEAD for old in dropped)
         return forgotten + dropped
 

@@ -62,13 +62,19 @@ class Tokenizer:
         return self._quick_tokens[raw]
 
     def known(self, lines: Sequence[bytes]) -> list[Token]:
-        """The tokens of the lines up to the first that is not remembered, is not understood, or names a process."""
+        """The tokens of the lines up to the first that is not remembered, is not understood, or names a process.
+
+        What is not the first reader's at the end is left out: the user's lines come again too, but not always behind the same.
+        """
         tokens = []
+        own = 0
         for token in map(self.memo.get, lines):
             if token is None or token.rank is not None or token.kind in (UNRECOGNISED, MALFORMED):
                 break
             tokens.append(self._quick if token is QUICK else token)
-        return tokens
+            if tokens[-1].reader == self._quick.reader:
+                own = len(tokens)
+        return tokens[:own]
 
     def _remember(self, raw: bytes, token: Token) -> None:
         mark = hash(raw)
