@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sotprobe.model import Event, Evidence, ExitStatus, SourceSite
 from sotprobe.model.site import EXACT, FUNCTION, NEAR
 from sotprobe.paddle_compat import simulation, vocabulary
-from sotprobe.paddle_compat.log_lines import enforce
+from sotprobe.paddle_compat.log_lines import enforce, machine
 from sotprobe.paddle_compat.names import is_generated, is_resume, original_name
 from sotprobe.readers.crash import NAME as CRASH
 from sotprobe.readers.grammar import Block, Token
@@ -77,6 +77,7 @@ class PyTraceState:
         self._last: _Seen | None = None
         self._machine = MachineEvents(NAME, origin.file)
         self._warnings: dict[tuple[str, str], Event] = {}
+        self._of_worker: _Seen | None = None  # what a loader's thread printed of its worker
         self._harmless = False
         self._python: str | None = None
 
@@ -98,6 +99,8 @@ class PyTraceState:
         self._note_python(path for path, _, _ in raised.frames)
         if harmless:
             self._machine.add(raised.text, seen.first)
+            if any(machine.from_worker(one.text) for one in seen.chain):
+                self._of_worker = seen
         else:
             self._last = seen
 
@@ -140,8 +143,16 @@ class PyTraceState:
                 self._machine.add(self._last.chain[-1].text, self._last.first)
             else:
                 parts.exit = self._exit(self._last)
+                if self._of_worker is not None and machine.QUEUE_KILLED in self._last.chain[-1].text:
+                    parts.exit = self._behind(parts.exit, self._of_worker)
         parts.events.extend(self._machine.events())
         parts.events.extend(self._warnings.values())
+
+    def _behind(self, ended: ExitStatus, seen: _Seen) -> ExitStatus:
+        """The worker's error is why the queue was killed."""
+        cause = self._exit(seen)
+        told = [replace(item, text=f"{item.text}, in a worker of a DataLoader") for item in cause.evidence]
+        return replace(cause, evidence=(*told, *ended.evidence))
 
     def _exit(self, seen: _Seen) -> ExitStatus:
         raised = seen.chain[-1]

@@ -51,6 +51,7 @@ class Traceback:
         self.chain: list[Raised] = []
         self._inside = False  # between the head and the exception's own line
         self._lines = 0
+        self._chained = False
         self._since_head = 0
         self._message = _Message()
         self._group: _Group | None = None
@@ -67,34 +68,38 @@ class Traceback:
         if self._group is not None and not self._group.ended:
             return self._group.takes(text)
         if text.startswith(HEAD):
-            self._begin()
-            return True
+            return self._follows() and self._begin()
         if text.lstrip().startswith(_GROUP_TITLE):
-            self._begin_group(text)
-            return True
+            return self._follows() and self._begin_group(text)
         if not self.chain:
             return self._before(text)
         return self._frame_or_end(text) if self._inside else self._goes_on(text)
 
+    def _follows(self) -> bool:
+        """One that neither is chained to the exception above nor quoted in its message is another exception."""
+        return not self.complete or self._chained or self._message.quotes()
+
     def _before(self, text: str) -> bool:
         if text.strip() == HEAD:
-            self._begin()
-            return True
+            return self._begin()
         return not text.strip()
 
-    def _begin(self) -> None:
+    def _begin(self) -> bool:
         self.chain.append(Raised())
         self._inside = True
+        self._chained = False
         self._since_head = 0
+        return True
 
     def begin_without_head(self) -> None:
         """A syntax error in the file that Python was told to run has frames and no head."""
         self._begin()
 
-    def _begin_group(self, text: str) -> None:
+    def _begin_group(self, text: str) -> bool:
         self._begin()
         self._group = _Group(self.chain[-1], len(text) - len(text.lstrip()))
         self._inside = False
+        return True
 
     def _frame_or_end(self, text: str) -> bool:
         current = self.chain[-1]
@@ -124,7 +129,12 @@ class Traceback:
         self._message.add(text)
 
     def _goes_on(self, text: str) -> bool:
-        return text.startswith(_CHAINED) or self._message.takes(text)
+        if text.startswith(_CHAINED):
+            self._chained = True
+            return True
+        if text.strip():
+            self._chained = False
+        return self._message.takes(text)
 
 
 def _is_exception(name: str, raised: Raised) -> bool:
@@ -150,6 +160,11 @@ class _Message:
         self._lines.append(text)
         if text.startswith(enforce.ORIGIN):
             self.holds_origin = True
+
+    def quotes(self) -> bool:
+        """Whether a traceback at the left margin is part of the message: SOT, loaders and spawn quote that of another process."""
+        said = self._said().strip()
+        return said.endswith(":") or self.holds_origin or (self._boxed and enforce.is_rule(said))
 
     def takes(self, text: str) -> bool:
         if not text.strip():

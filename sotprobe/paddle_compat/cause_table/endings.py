@@ -70,7 +70,8 @@ ENDINGS: tuple[Cause, ...] = (
         "ended from outside after its steps",
         "A timeout, a launcher, a profiler at the end of its window or the keyboard ended the program. Paddle prints a box about "
         "it that looks like a crash.",
-        "Nothing to do: the figures and lines before the signal stand. How it would have gone on is not known.",
+        "Nothing to do after a timeout or a profiler: the lines before the signal stand. A launcher also ends its other "
+        "processes when one failed; then see that one's log.",
         "SIGTERM, SIGINT or SIGHUP at the end of a log with lines of a benchmark, or with calls of what is captured",
     ),
     Cause(

@@ -122,9 +122,9 @@ def sender(pid: int, by: int) -> str | None:
         return None
     if by == pid:
         return f"process {by}, itself"
-    if 0 < pid - by <= 50:
-        return f"process {by}, started shortly before its own {pid}: a parent, as timeout and launchers are"
-    return f"process {by}, another one than its own {pid}"
+    if by < pid:
+        return f"process {by}, which is older than its own {pid}, as timeout and launchers are"
+    return f"process {by}, which is newer than its own {pid}"
 
 
 def from_shell(text: str) -> str | None:

@@ -32,7 +32,7 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("DataLoader process (pid", LOADER_WORKER),
     ("encountered in DataLoader worker", LOADER_WORKER),
     ("workers exit unexpectedly, pids", LOADER_WORKER),
-    ("Blocking queue is killed because the data reader raises", LOADER_WORKER),
+    ("Blocking queue is killed because the data reader raises", LOADER_WORKER),  # QUEUE_KILLED
     ("installed Paddle is compiled with CUDNN", CUDNN_VERSION),
     ("installed Paddle is compiled with CUDA", CUDA_VERSION),
     ("CUDA driver version is insufficient", CUDA_VERSION),
@@ -43,6 +43,10 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("no GPU found in runtime", NO_GPU),
     ("your CUDA device is not set properly", NO_GPU),
 )
+
+# The main thread's error when the loader's thread has failed, whose own error was printed before.
+QUEUE_KILLED = "Blocking queue is killed because the data reader raises"
+_FROM_WORKER = re.compile(r"DataLoader worker\(\d+\) caught \w+ with message:")
 
 # Starts of lines that stand alone, or that a message of several lines goes on with. True: the line itself says what is wrong.
 HEADS: Mapping[str, bool] = {
@@ -74,6 +78,11 @@ _KILLED = re.compile(r"exited is killed by signal: (?P<said>[^\n]+)")
 def classify(text: str) -> str | None:
     """The cause that a message stands for; None when it says nothing of the machine."""
     return next((cause for phrase, cause in _PHRASES if phrase in text), None)
+
+
+def from_worker(text: str) -> bool:
+    """Whether a message quotes the error of a loader's worker."""
+    return _FROM_WORKER.search(text) is not None
 
 
 def visible_devices(text: str) -> str | None:
