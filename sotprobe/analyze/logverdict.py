@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sotprobe.analyze.compare import failed
 from sotprobe.analyze.logranks import in_order, rank_of
-from sotprobe.analyze.rules.base import plural
+from sotprobe.analyze.rules.base import ERROR, plural
+from sotprobe.analyze.rules.endings import terminated
 from sotprobe.model import Diagnosis, Finding, LogSummary, Run, Verdict
 
 _HOW_TO_LOG = "record it with SOT_LOG_LEVEL=2 or higher"
@@ -17,35 +18,60 @@ def verdict(
 ) -> Verdict:
     """How the program ended comes first when it ended badly, then what of it ran statically."""
     captured = _captured(findings, counts, log)
-    broken = [run for run, diagnosis in processes if failed(run) and not _is_benign(diagnosis)]
+    told = bool(counts["frames_entered"] or counts["subgraph_runs"])
+    broken = [(run, diagnosis) for run, diagnosis in processes if failed(run) and not _is_benign(diagnosis)]
     if broken:
         slug, text = _broken(broken, log)
-        tail = f"; {captured.text}" if counts["frames_entered"] else ""
-        return Verdict(slug, text + tail)
+        return Verdict(slug, f"{text}; {captured.text}" if told else text)
     ending = next((finding.title for finding in findings if finding.slug == "benign-exit"), None)
-    return Verdict(captured.slug, f"{captured.text}; {ending}" if ending else captured.text)
+    if ending is None:
+        return captured
+    if told:
+        return Verdict(captured.slug, f"{captured.text}; {ending}")
+    return Verdict(captured.slug, f"{plural(log.steps, 'step')} logged; {ending}; {captured.text}")
 
 
 def _is_benign(diagnosis: Diagnosis) -> bool:
     return any(finding.slug == "benign-exit" for finding in diagnosis.findings)
 
 
-def _broken(runs: Sequence[Run], log: LogSummary) -> tuple[str, str]:
+def _broken(broken: Sequence[tuple[Run, Diagnosis]], log: LogSummary) -> tuple[str, str]:
     """(slug, text) of processes that crashed or failed: a signal says more than the exceptions it causes elsewhere."""
-    crashed = [run for run in runs if run.exit.reason == "signal"]
-    first = (crashed or list(runs))[0]
-    same = [run for run in (crashed or runs) if _what(run) == _what(first)]
-    who = _who(same, log)
-    verb = "crashed" if crashed else "did not end in time" if first.exit.reason == "timeout" else "failed"
-    return "crashed" if crashed else "failed", f"{who} {verb}{_what(first)}{_after(first)}"
+    ended = sorted(
+        ((_ending(run), _what(run, diagnosis), run) for run, diagnosis in broken), key=lambda end: _ENDINGS.index(end[0])
+    )
+    slug, what, first = ended[0]
+    same = [run for other, about, run in ended if (other, about) == (slug, what)]
+    return slug, f"{_who(same, log)} {_verb(slug, first)}{what}{_after(first)}"
 
 
-def _what(run: Run) -> str:
+_ENDINGS = ("crashed", "failed", "ended-from-outside")
+
+
+def _ending(run: Run) -> str:
+    if terminated(run):
+        return "ended-from-outside"
+    return "crashed" if run.exit.reason == "signal" else "failed"
+
+
+def _verb(slug: str, run: Run) -> str:
+    if slug == "ended-from-outside":
+        return "was ended from outside"
+    return "did not end in time" if run.exit.reason == "timeout" else slug
+
+
+def _what(run: Run, diagnosis: Diagnosis) -> str:
+    """What ended it; trouble with the machine in the words of its finding, which are clearer than Paddle's."""
+    machine = next(
+        (finding for finding in diagnosis.findings if finding.slug == "environment" and finding.severity == ERROR), None
+    )
+    if machine is not None:
+        return f": {machine.title}"
     ended = run.exit
     if ended.reason == "signal":
         return f": {ended.signal}"
     if ended.error_type is None:
-        return ""
+        return "" if ended.code is None else f": exit code {ended.code}"
     said = next((line.strip() for line in (ended.error_message or "").splitlines() if line.strip()), "")
     name = ended.error_type.rpartition(".")[2]
     return f": {name}: {said}" if said else f": {name}"

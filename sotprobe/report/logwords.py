@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sotprobe.model import Diagnosis, Finding, LogSummary, ReadStats
+from sotprobe.model import Diagnosis, ExitStatus, Finding, LogSummary, ReadStats
 from sotprobe.model.paths import short_names
-from sotprobe.report.text import count, plural, visible
+from sotprobe.report.text import count, percent, plural, visible
 
 # A shorter path stays as it was given: it can be copied then.
 SHORT_PATH = 32
@@ -92,14 +92,17 @@ def names(diagnosis: Diagnosis) -> Mapping[str, str]:
     log = diagnosis.log
     if log is None:
         return {}
-    short = dict(short_names(log.files))
-    short[STDIN] = _named(STDIN)
-    return {path: path if path != STDIN and len(path) <= SHORT_PATH else short[path] for path in log.files}
+    short = short_names(log.files)
+    return {path: path if len(path) <= SHORT_PATH else short[path] for path in log.files} | _standard_input(log)
 
 
 def refused(log: LogSummary) -> list[str]:
     """What could not be read, and why."""
     return [visible(reason) for reason in log.refused]
+
+
+def _standard_input(log: LogSummary) -> dict[str, str]:
+    return {STDIN: _named(STDIN)} if STDIN in log.files else {}
 
 
 def processes(log: LogSummary) -> str:
@@ -140,9 +143,19 @@ def per_call(finding: Finding) -> str:
     if 0 < number < SELDOM:
         about = "" if abs(1 / number - round(1 / number)) < 1e-6 else "about "
         return f"{about}once in {round(1 / number)} calls"
+    if 0 < number < 1:
+        return f"in {percent(number)} of the calls"
     return f"{count(number)} per call"
 
 
 def no_costs(diagnosis: Diagnosis) -> str:
     """Said once instead of at every finding."""
     return " (no costs: a log has no times)" if diagnosis.log is not None and diagnosis.findings else ""
+
+
+def more_to_say(ended: ExitStatus, diagnosis: Diagnosis) -> bool:
+    """Whether how the program ended is more than its finding says: a stack of several lines, or a message of several."""
+    if any(finding.slug == "benign-exit" for finding in diagnosis.findings):
+        return False
+    message = (ended.error_message or "").strip()
+    return len(ended.stack) > 1 or "\n" in message or bool(ended.stacks)

@@ -127,6 +127,8 @@ def _parity(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _failures(diagnosis: Diagnosis) -> Iterator[str]:
     for mode, status in words.failures(diagnosis.modes):
+        if diagnosis.log is not None and not logwords.more_to_say(status, diagnosis):
+            continue
         yield ""
         who = _plain(mode.mode) if diagnosis.log is None else "the program"
         yield f"**{who} failed: {_plain(words.ending(status))}**"

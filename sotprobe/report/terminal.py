@@ -142,6 +142,8 @@ def _parity(page: Page, parity: ParityVerdict | None) -> None:
 
 def _failures(page: Page, diagnosis: Diagnosis) -> None:
     failures = words.failures(diagnosis.modes)
+    if diagnosis.log is not None:
+        failures = [failure for failure in failures if logwords.more_to_say(failure[1], diagnosis)]
     if failures:
         page.section("Failures")
     for mode, status in failures:

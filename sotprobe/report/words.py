@@ -132,6 +132,8 @@ def source(evidence: Evidence, logs: Mapping[str, str] | None = None) -> str:
     """Who saw it and where it is written; ``logs`` are the short names of logs, in which everybody can see it."""
     if evidence.file is None:
         return "" if logs else visible(evidence.reader)
+    if logs and evidence.line is None and len(logs) == 1:
+        return ""  # it is about the only file there is
     line = "" if evidence.line is None else f":{evidence.line}"
     if logs and evidence.file in logs:
         return f"{visible(logs[evidence.file])}{line}"

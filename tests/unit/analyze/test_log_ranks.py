@@ -268,6 +268,42 @@ def test_a_signal_says_more_than_the_exceptions_it_causes_elsewhere():
     assert found.text == "rank 1 alone crashed: SIGSEGV"
 
 
+def test_ranks_that_the_launcher_ended_do_not_hide_the_one_that_crashed():
+    ended = ExitStatus("signal", signal="SIGTERM")
+    runs = [run(str(rank), exit=ended, counts={"log.all_steps": 120}) for rank in range(4)]
+    runs[3] = replace(runs[3], exit=KILLED)
+    found = diagnosis_of(*runs)
+    assert found.verdict.text == "rank 3 alone crashed: SIGSEGV after 120 steps"
+    assert [item.ranks for item in found.findings if item.slug == "benign-exit"] == [("0", "1", "2")]
+
+
+def test_a_harmless_end_comes_after_what_ran_statically():
+    ran = {"log.frames_entered": 9, "log.subgraph_runs": 9, "log.calls": 9, "log.static_calls": 9, "log.subgraphs_built": 1}
+    ended = ExitStatus("signal", signal="SIGTERM")
+    found = diagnosis_of(run(exit=ended, counts={**ran, "log.steps": 9, "log.all_steps": 9})).verdict
+    assert found.slug == "ran-statically"
+    assert found.text.startswith("all 9 calls ran subgraphs (1 subgraph built, 9 runs); the program was ended from outside")
+
+
+def test_a_harmless_end_comes_before_what_the_log_does_not_say():
+    ended = ExitStatus("signal", signal="SIGTERM")
+    found = diagnosis_of(run(exit=ended, counts={"log.steps": 40, "log.all_steps": 40})).verdict
+    assert found.slug == "no-sot-lines"
+    assert found.text.startswith("40 steps logged; the program was ended from outside by SIGTERM")
+
+
+def test_an_end_from_outside_before_any_step_is_no_crash():
+    found = diagnosis_of(run(exit=ExitStatus("signal", signal="SIGTERM"))).verdict
+    assert (found.slug, found.text) == ("ended-from-outside", "the program was ended from outside: SIGTERM")
+
+
+def test_a_program_that_failed_without_a_log_of_frames_says_nothing_of_skipped_functions():
+    silent = "functions with a with or try block are skipped"
+    assert not [note for note in diagnosis_of(run(exit=KILLED)).notes if note.text.startswith(silent)]
+    assert [note for note in diagnosis_of(run()).notes if note.text.startswith(silent)]
+    assert not [note for note in diagnosis_of(run(environment={"python": "3.10.12"})).notes if note.text.startswith(silent)]
+
+
 # --- what disagrees
 
 

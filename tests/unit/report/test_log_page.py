@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sotprobe.model import Evidence, LogSummary, ReadStats, SourceSite
+from sotprobe.model import Evidence, ExitStatus, LogSummary, ReadStats, SourceSite
 from sotprobe.model.site import FUNCTION, NEAR
 from sotprobe.report import json as json_report
 from sotprobe.report import logwords, markdown, terminal, words
@@ -173,6 +173,7 @@ def test_ranks_in_words(told, ranks, shown):
         (2.5, "2.50 per call"),
         (1 / 24, "once in 24 calls"),
         (0.3, "about once in 3 calls"),
+        (19 / 24, "in 79% of the calls"),
         (0.0, "0 per call"),
     ],
 )
@@ -207,6 +208,33 @@ def test_many_files_are_cut():
 @each_page
 def test_files_that_could_not_be_read_are_named(render):
     assert "cannot read workerlog.4: permission denied" in render(RANKS)
+
+
+# --- how it ended
+
+
+@each_page
+def test_how_it_ended_is_told_again_only_when_there_is_more_to_say(render):
+    def page(**changes):
+        return render(replace(RANKS, modes={"static": replace(RANKS.modes["static"], exit=ExitStatus(**changes))}))
+
+    assert re.search(r"Failures|failed:", page(reason="error", error_type="ValueError", error_message="several\nlines"))
+    assert not re.search(r"Failures|failed:", page(reason="error", error_type="ValueError", error_message="one line"))
+    assert not re.search(r"Failures|failed:", page(reason="signal", signal="SIGSEGV"))
+
+
+@each_page
+def test_a_harmless_end_is_no_failure(render):
+    benign = with_finding(slug="benign-exit", severity="info")
+    assert "Failures" in terminal.render(with_finding())
+    assert not re.search(r"Failures|failed:", render(benign))
+
+
+def test_a_fact_about_the_only_file_does_not_name_it():
+    evidence = (Evidence("exit", "no step was logged", "a.log"), Evidence("exit", "said", "a.log", 3))
+    text = terminal.render(replace(with_finding(evidence=evidence), log=summary()))
+    assert "no step was logged\n" in text
+    assert "said  [a.log:3]" in text
 
 
 # --- versions
