@@ -9,7 +9,11 @@ from sotprobe.analyze.logranks import in_order, rank_of
 from sotprobe.analyze.rules.base import ERROR, plural
 from sotprobe.analyze.rules.endings import terminated
 from sotprobe.model import Diagnosis, Finding, LogSummary, Run, Verdict
+from sotprobe.paddle_compat.vocabulary import first_line
 
+# Slugs of ends, what explains most first.
+_ENDINGS = ("crashed", "failed", "ended-from-outside")
+_LONGEST_MESSAGE = 160
 _HOW_TO_LOG = "record it with SOT_LOG_LEVEL=2 or higher"
 
 
@@ -42,10 +46,7 @@ def _broken(broken: Sequence[tuple[Run, Diagnosis]], log: LogSummary) -> tuple[s
     )
     slug, what, first = ended[0]
     same = [run for other, about, run in ended if (other, about) == (slug, what)]
-    return slug, f"{_who(same, log)} {_verb(slug, first)}{what}{_after(first)}"
-
-
-_ENDINGS = ("crashed", "failed", "ended-from-outside")
+    return slug, f"{_who(same, log)} {_verb(slug, first)}{_after(first)}{what}"
 
 
 def _ending(run: Run) -> str:
@@ -72,9 +73,14 @@ def _what(run: Run, diagnosis: Diagnosis) -> str:
         return f": {ended.signal}"
     if ended.error_type is None:
         return "" if ended.code is None else f": exit code {ended.code}"
-    said = next((line.strip() for line in (ended.error_message or "").splitlines() if line.strip()), "")
-    name = ended.error_type.rpartition(".")[2]
+    name, said = ended.error_type.rpartition(".")[2], _short(first_line(ended.error_message or ""))
     return f": {name}: {said}" if said else f": {name}"
+
+
+def _short(message: str) -> str:
+    """The finding has all of it."""
+    message = message.rstrip(". ")
+    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE].rstrip()}…"
 
 
 def _who(runs: Sequence[Run], log: LogSummary) -> str:

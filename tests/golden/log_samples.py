@@ -51,7 +51,7 @@ LOG_RANKS = Diagnosis(
     ratio=None,
     parity=None,
     verdict=Verdict(
-        "crashed", "rank 2 alone crashed: SIGSEGV after 120 steps; 474 of 480 calls of 4 ranks ran subgraphs (16 subgraphs built)"
+        "crashed", "rank 2 alone crashed after 120 steps: SIGSEGV; 474 of 480 calls of 4 ranks ran subgraphs (16 subgraphs built)"
     ),
     findings=(
         Finding(

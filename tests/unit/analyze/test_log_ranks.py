@@ -246,20 +246,28 @@ def test_a_crash_comes_first_and_names_its_rank():
     runs = [run(str(rank), counts={**ran, "log.all_calls": 9, "log.all_steps": 120}) for rank in range(4)]
     runs[2] = replace(runs[2], exit=KILLED)
     found = diagnosis_of(*runs)
-    text = "rank 2 alone crashed: SIGSEGV after 120 steps; all 36 calls ran subgraphs (4 subgraphs built, 36 runs)"
+    text = "rank 2 alone crashed after 120 steps: SIGSEGV; all 36 calls ran subgraphs (4 subgraphs built, 36 runs)"
     assert (found.verdict.slug, found.verdict.text) == ("crashed", text)
     assert found.modes["static"].exit == KILLED
 
 
 def test_a_crash_without_steps_counts_calls():
     found = diagnosis_of(run(exit=KILLED, counts={"log.all_calls": 7})).verdict
-    assert found.text == "the program crashed: SIGSEGV after 7 calls"
+    assert found.text == "the program crashed after 7 calls: SIGSEGV"
 
 
 def test_an_exception_of_several_ranks():
     failed = ExitStatus("error", error_type="builtins.KeyError", error_message="'fx'\nmore")
     found = diagnosis_of(*(run(str(rank), exit=failed) for rank in range(3)), run("3")).verdict
     assert (found.slug, found.text) == ("failed", "3 of 4 ranks failed: KeyError: 'fx'")
+
+
+def test_a_long_message_is_cut_and_ends_without_its_point():
+    def text(message):
+        return diagnosis_of(run(exit=ExitStatus("error", error_type="E", error_message=message))).verdict.text
+
+    assert text("it went wrong.") == "the program failed: E: it went wrong"
+    assert text("x" * 300) == f"the program failed: E: {'x' * 160}…"
 
 
 def test_a_signal_says_more_than_the_exceptions_it_causes_elsewhere():
@@ -273,7 +281,7 @@ def test_ranks_that_the_launcher_ended_do_not_hide_the_one_that_crashed():
     runs = [run(str(rank), exit=ended, counts={"log.all_steps": 120}) for rank in range(4)]
     runs[3] = replace(runs[3], exit=KILLED)
     found = diagnosis_of(*runs)
-    assert found.verdict.text == "rank 3 alone crashed: SIGSEGV after 120 steps"
+    assert found.verdict.text == "rank 3 alone crashed after 120 steps: SIGSEGV"
     assert [item.ranks for item in found.findings if item.slug == "benign-exit"] == [("0", "1", "2")]
 
 
