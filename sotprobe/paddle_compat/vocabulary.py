@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sotprobe.model import Guard
+from sotprobe.paddle_compat.cause_table.machine import COLLECTOR_CRASH
 from sotprobe.paddle_compat.causes import CAUSES
 from sotprobe.paddle_compat.log_lines import machine
 
@@ -154,7 +155,7 @@ def classify_error(error_type: str | None, message: str | None, simulated: bool,
     """The cause of an exception that ended the program."""
     text = message or ""
     if error_type == "KeyError" and "in collect_subgraph_relation" in (traceback or ""):  # compile_cache.py, 3.2-3.3
-        return "collector-crash"
+        return COLLECTOR_CRASH
     if "main_program when full_graph=False" in text:
         return "main-program"
     if "does not appear in the backward graph" in text:

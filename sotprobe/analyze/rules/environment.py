@@ -14,7 +14,6 @@ from sotprobe.paddle_compat.cause_table.machine import MACHINE_IDS
 from sotprobe.paddle_compat.flags import check_environment
 from sotprobe.paddle_compat.log_lines import machine
 
-_COLLECTOR = "collector-crash"
 _AMP = "amp-no-effect"
 _LOG_LEVEL = "log-level"
 # The lowest level that prints in every step.
@@ -67,7 +66,7 @@ def _ended_by(facts: Facts) -> str | None:
     if run is None or run.program.kind != LOG or run.exit.reason != "error":
         return None
     cause = cause_of(run)
-    return cause if cause in MACHINE_IDS or cause == _COLLECTOR else None
+    return cause if cause in MACHINE_IDS else None
 
 
 def _machine_draft(facts: Facts, cause: str, events: list[Event], ended: ExitStatus | None) -> Draft:
@@ -75,7 +74,7 @@ def _machine_draft(facts: Facts, cause: str, events: list[Event], ended: ExitSta
     evidence: list[Evidence] = []
     messages = [event.message for event in events]
     if ended is not None:
-        severity = ERROR if cause in MACHINE_IDS else WARNING  # the other is an error of ``not-comparable``
+        severity = ERROR
         messages.insert(0, f"{ended.error_type}: {ended.error_message}")
         evidence.extend(ended.evidence)
         if ended.site is None and ended.stack:

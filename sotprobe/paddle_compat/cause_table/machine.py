@@ -5,6 +5,8 @@ from __future__ import annotations
 from sotprobe.paddle_compat.cause_table.record import Cause
 from sotprobe.paddle_compat.versions import Versions
 
+COLLECTOR_CRASH = "collector-crash"
+
 # The trouble is the machine's, whatever the program was doing.
 MACHINE: tuple[Cause, ...] = (
     Cause(
@@ -61,7 +63,7 @@ MACHINE: tuple[Cause, ...] = (
 
 SETTINGS: tuple[Cause, ...] = (
     Cause(
-        "collector-crash",
+        COLLECTOR_CRASH,
         "the collector subgraph_relation ends the program",
         "From Paddle 3.2 on this collector of SOT_COLLECT_INFO looks for names that are not there any more, as soon as a "
         "subgraph runs.",
@@ -86,4 +88,5 @@ SETTINGS: tuple[Cause, ...] = (
     ),
 )
 
-MACHINE_IDS = frozenset(cause.id for cause in MACHINE)
+# What ends a program without the model being to blame.
+MACHINE_IDS = frozenset({COLLECTOR_CRASH, *(cause.id for cause in MACHINE)})
