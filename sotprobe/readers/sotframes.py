@@ -11,6 +11,11 @@ from sotprobe.paddle_compat.names import original_name, resume_depth
 
 # A line of a chain of breaks that the log does not tell.
 UNKNOWN_LINE = 0
+# Beyond these nothing new is kept: lines about more frames are counted, and no more is said of them.
+MOST_FRAMES = 20_000
+MOST_TEXTS = 100_000  # code objects made anew in every step
+MOST_NAMES = 100_000
+MOST_NAMES_OF_A_FRAME = 100
 
 
 @dataclass
@@ -46,6 +51,7 @@ class FrameTable:
         self._by_text: dict[str, Frame] = {}
         self._by_identity: dict[tuple[SourceSite, int, tuple[int, ...]], Frame] = {}
         self._broke_at: dict[str, tuple[int, ...]] = {}
+        self.left_out = False
 
     def __iter__(self):
         return iter(self._by_identity.values())
@@ -55,7 +61,7 @@ class FrameTable:
         text = values["name"] + values["address"] + values["path"]
         frame = self._by_text.get(text)
         if frame is None:
-            if len(self._by_text) > 100_000:  # code objects made anew in every step
+            if len(self._by_text) >= MOST_TEXTS:
                 self._by_text.clear()
             frame = self._by_text[text] = self._new(values, line)
         return frame
@@ -65,8 +71,14 @@ class FrameTable:
         site = SourceSite(values["path"], int(values["line"]), original_name(name), FUNCTION)
         depth = resume_depth(name)
         chain = self._chain(name, depth)
-        frame = self._by_identity.setdefault((site, depth, chain), Frame(site, depth, line, chain))
-        if len(frame.names) < 1000:
+        frame = self._by_identity.get((site, depth, chain))
+        if frame is None:
+            frame = Frame(site, depth, line, chain)
+            if len(self._by_identity) >= MOST_FRAMES:
+                self.left_out = True
+                return frame
+            self._by_identity[site, depth, chain] = frame
+        if len(frame.names) < MOST_NAMES_OF_A_FRAME:
             frame.names.add(name)
         return frame
 
@@ -79,7 +91,9 @@ class FrameTable:
         """Remember that ``parent`` broke at ``line`` and goes on in these resume functions."""
         chain = (*parent.break_lines, line)
         for name in resume_names:
-            known = self._broke_at.get(name)
+            known = self._broke_at.pop(name, None)
             self._broke_at[name] = chain
+            if len(self._broke_at) > MOST_NAMES:
+                del self._broke_at[next(iter(self._broke_at))]
             if known not in (None, chain):  # another process wrote into the file, and gave the name anew
                 self._by_text = {text: frame for text, frame in self._by_text.items() if not text.startswith(name)}

@@ -57,6 +57,8 @@ class ListingBlock:
 
     def takes(self, token: Token, line: int) -> bool:
         text = token.text
+        if token.reader == self.reader:
+            return False
         if not text.strip():
             return True
         found = _known(text) if len(text) <= _LONGEST else _parsed(text)
@@ -145,14 +147,12 @@ class ExactLines:
 
 def _positions(listing: Sequence[Instruction], simulated: Sequence[str]) -> list[int]:
     """Where in a listing the last of some simulated instructions may stand: where most of those before agree too."""
-    places = [place for place in range(len(listing)) if not _is_skipped(listing, place)]
+    places = _without_calls([item.opcode for item in listing])
     opcodes = [listing[place].opcode for place in places]
+    said = [found[2] if found else "" for found in map(opcode_of, simulated)]
     standing = list(range(len(opcodes)))
-    for back, text in enumerate(reversed(simulated)):
-        said = opcode_of(text)
-        if said is None:
-            break
-        opcode = said[2]
+    for back, place in enumerate(reversed(_without_calls(said))):
+        opcode = said[place]
         left = [index for index in standing if index >= back and opcodes[index - back] == opcode]
         if not left:
             break
@@ -162,9 +162,10 @@ def _positions(listing: Sequence[Instruction], simulated: Sequence[str]) -> list
     return [places[index] for index in standing] if simulated else []
 
 
-def _is_skipped(listing: Sequence[Instruction], place: int) -> bool:
-    """Python 3.11: PRECALL and CALL are simulated in one, told as PRECALL."""
-    return place > 0 and listing[place].opcode == "CALL" and listing[place - 1].opcode == "PRECALL"
+def _without_calls(opcodes: Sequence[str]) -> list[int]:
+    """The places without Python 3.11's CALL behind PRECALL: Paddle 3 simulates both in one, told as PRECALL."""
+    places = range(len(opcodes))
+    return [place for place in places if not (place and opcodes[place] == "CALL" and opcodes[place - 1] == "PRECALL")]
 
 
 def _align(own: Sequence[Instruction], whole: Sequence[Instruction]) -> Mapping[int, int]:

@@ -14,12 +14,13 @@ from sotprobe.readers.grammar import MALFORMED, Block, Feed, Token
 from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.sotblocks import FallbackBlock, ReasonBlock
 from sotprobe.readers.sotcalls import Calls
-from sotprobe.readers.sotevents import EventFolder, innermost
+from sotprobe.readers.sotevents import MOST_GUARDS, EventFolder, innermost
 from sotprobe.readers.sotframes import UNKNOWN_LINE, Frame, FrameTable
 from sotprobe.readers.sotlisting import ExactLines, ListingBlock
 from sotprobe.readers.sotsimulation import Simulation
 from sotprobe.readers.sotsubgraphs import SubgraphTable
 from sotprobe.readers.sottexts import StackBlock, below
+from sotprobe.readers.stacks import is_program
 from sotprobe.readers.tracebacks import Raised
 
 NAME = "sotlog"
@@ -71,11 +72,12 @@ class SotState:
         self._subgraphs = SubgraphTable(NAME)
         self._simulation = Simulation()
         self._exact = ExactLines()
-        self._events = EventFolder(origin.source_line)
+        self._calls = Calls()
+        self._events = EventFolder(origin.source_line, lambda: self._calls.now)
         self._counts: dict[str, int] = {}
         self._level: int | None = None
-        self._calls = Calls()
         self._current: Frame | None = None
+        self._last_entry = 0  # its line
         self._pending: str | None = None  # what the next guard line is about: hit or miss
         self._missed: list[str] = []
         self._translating = False  # the current frame, since it was entered
@@ -102,6 +104,7 @@ class SotState:
             "break-if": self._break_if,
             "break-for": self._break_for,
             "simulate": self._simulate,
+            "simulate-unended": self._simulate_unended,
             "simulated": self._simulated,
             "opcode": self._opcode,
             "origin-code": self._origin_code,
@@ -130,16 +133,17 @@ class SotState:
     # --- frames and the cache
 
     def _entry(self, token: Token, line: int) -> None:
+        self._events.entered()
+        self._subgraphs.entered()
         frame = self._current = self._frames.get(token.values, line)
         frame.entries += 1
+        self._last_entry = line
         self._count("frames_entered")
         self._calls.entered(frame)
-        self._subgraphs.entered()
         self._pending = None
         self._missed = []
         self._translating = self._recompiling = False
         self._simulation.clear()
-        self._events.entered()
 
     def _first_call(self, token: Token, line: int) -> None:
         frame = self._current = self._frames.get(token.values, line)
@@ -170,14 +174,15 @@ class SotState:
         self._pending = None
 
     def _missed_at(self, token: Token, line: int) -> None:
-        self._missed.append(token.values["guard"])
+        if len(self._missed) < MOST_GUARDS:
+            self._missed.append(token.values["guard"])
 
     def _all_missed(self, token: Token, line: int) -> None:
         self._count("cache_misses")
         self._count("recompiles")
         if self._current is not None:
             self._current.recompiles += 1
-            self._events.recompile(self._current, self._missed, self._calls.now, self._evidence(token.text, line))
+            self._events.recompile(self._current, self._missed, self._evidence(token.text, line))
             self._translated(self._current)
             self._recompiling = True
         self._missed = []
@@ -201,7 +206,7 @@ class SotState:
 
     def _given_up(self, kind: str, token: Token, line: int) -> None:
         if self._current is not None:
-            self._events.given_up(kind, self._current, self._calls.now, self._evidence(token.text, line))
+            self._events.given_up(kind, self._current, self._evidence(token.text, line))
 
     # --- subgraphs
 
@@ -227,10 +232,9 @@ class SotState:
         self._count("fallbacks")
         where = self._simulation.where(self._line_of)
         evidence = self._evidence(token.text, line)
-        now = self._calls.now
 
         def done(chain: list[Raised]) -> None:
-            self._events.fallback(frame, chain, where, now, evidence)
+            self._events.fallback(frame, chain, where, evidence)
             self._subgraphs.given_up(frame)
 
         self._simulation.clear()
@@ -239,7 +243,7 @@ class SotState:
     def _fallback_note(self, token: Token, line: int) -> None:
         where = self._simulation.where(self._line_of)
         frame = self._current
-        self._events.captured_exception(frame, token.text, where, self._calls.now, self._evidence(token.text, line))
+        self._events.captured_exception(frame, token.text, where, self._evidence(token.text, line))
         if frame is not None:
             self._subgraphs.given_up(frame)
 
@@ -257,12 +261,11 @@ class SotState:
         where = self._simulation.where(self._line_of)
         opcode = self._simulation.opcode
         evidence = self._evidence(token.text, line)
-        now = self._calls.now
 
-        def done(reason: str) -> None:
+        def done(said: list[str]) -> None:
             if frame is not None:
                 frame.broke_at = where[0].line if where else None
-                self._events.broke(frame, how, reason, opcode, where, now, evidence)
+                self._events.broke(frame, how, said, opcode, where, evidence)
 
         return ReasonBlock(NAME, token.values.get("reason", ""), done)
 
@@ -270,6 +273,9 @@ class SotState:
 
     def _simulate(self, token: Token, line: int) -> None:
         self._simulation.begin(token.values)
+
+    def _simulate_unended(self, token: Token, line: int) -> None:
+        self._simulation.begin(token.values, ends=False)
 
     def _simulated(self, token: Token, line: int) -> None:
         self._simulation.end(token.values)
@@ -315,6 +321,8 @@ class SotState:
 
     def finish(self, parts: Parts) -> None:
         parts.level = self._level
+        parts.last_entry = self._last_entry
+        parts.reached = self._reached()
         for name, number in self._counts.items():
             parts.counts[name] += number
         parts.calls = self._calls.number
@@ -325,6 +333,16 @@ class SotState:
         parts.events.extend([*told, *_translations(self._frames), *untold])
         parts.counts["breaks"] += len({event.site for event in told if event.kind == "break"}) + len(untold)
         parts.subgraphs.extend(self._subgraphs.subgraphs(parts.operators, self._calls.step))
+        if self._frames.left_out or self._events.left_out or self._subgraphs.left_out:
+            text = "so many different frames, events or subgraphs that the later ones are only counted"
+            parts.notes.append(Evidence(NAME, text, self._file))
+
+    def _reached(self) -> SourceSite | None:
+        """The user's line that was being simulated at the end, else the function that was entered last."""
+        simulated = innermost(self._simulation.where(self._line_of))
+        if simulated is not None or self._current is None:
+            return simulated
+        return self._current.site if is_program(self._current.site.path) else None
 
 
 def _translations(frames: FrameTable) -> list[Event]:

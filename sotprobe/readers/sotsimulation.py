@@ -13,15 +13,19 @@ LineOf = Callable[[Mapping[str, str], int, Sequence[str]], SourceSite]
 
 # Of one function, the newest: what was simulated before them does not help to tell where it stands.
 _MOST_KEPT = 2_000
+# Characters of an instruction's line: what follows is the stack.
+_SHORT = 100
+MOST_INLINED = 1_000
 
 
 class _Simulated:
     """A function being simulated: SOT's lines about its instructions; of one that the user wrote only the last."""
 
-    __slots__ = ("code", "instructions", "resumed")
+    __slots__ = ("code", "ends", "instructions", "resumed")
 
-    def __init__(self, code: Mapping[str, str]):
+    def __init__(self, code: Mapping[str, str], ends: bool):
         self.code = code
+        self.ends = ends
         self.resumed = is_resume(code["name"])
         self.instructions: list[str] = []
 
@@ -33,6 +37,10 @@ class _Simulated:
             del self.instructions[: _MOST_KEPT // 2]
         self.instructions.append(text)
 
+    @property
+    def has_returned(self) -> bool:
+        return bool(self.instructions) and sot.ends_function(self.instructions[-1])
+
 
 class Simulation:
     """The functions being simulated, one inlined into the other, and where each of them stands."""
@@ -43,8 +51,16 @@ class Simulation:
     def clear(self) -> None:
         self._stack.clear()
 
-    def begin(self, code: Mapping[str, str]) -> None:
-        self._stack.append(_Simulated(code))
+    def begin(self, code: Mapping[str, str], *, ends: bool = True) -> None:
+        """``ends``: the log will say when it is done."""
+        self._leave()
+        if len(self._stack) < MOST_INLINED:
+            self._stack.append(_Simulated(code, ends))
+
+    def _leave(self) -> None:
+        """Inlined functions whose end is not told, and that have returned."""
+        while len(self._stack) > 1 and not self._stack[-1].ends and self._stack[-1].has_returned:
+            self._stack.pop()
 
     def end(self, code: Mapping[str, str]) -> None:
         """An inlined function that breaks never ends, so what lies above the one that does goes too."""
@@ -55,6 +71,8 @@ class Simulation:
 
     def at(self, text: str) -> None:
         """An instruction: kept as it is and only read when something happens there."""
+        self._leave()
+        text = text[:_SHORT]
         depth = 1 if text.startswith(sot.OUTERMOST_HEAD) else self._inlined_depth(text)
         if len(self._stack) > depth:
             del self._stack[depth:]

@@ -46,6 +46,7 @@ class SubgraphTable:
         self._building: tuple[Frame | None, Moment, SourceSite | None] | None = None
         self._running = False
         self._statements = 0
+        self.left_out = False
         self._first_site: SourceSite | None = None
         self._any_statement = False
 
@@ -80,19 +81,25 @@ class SubgraphTable:
         if self._building is not None:
             graph = _Built(name, *self._building)
             self._building = None
-            if len(self._all) < MOST_SUBGRAPHS:
-                self._all.append(graph)
-            self._by_name[name] = graph
-            self._of_translation.append(graph)
+            self._add(graph)
+            if len(self._of_translation) < MOST_SUBGRAPHS:
+                self._of_translation.append(graph)
             return StatementsBlock(self._reader, lambda statements: self._keep(graph, statements))
         if self._running:
             self._running = False
             graph = self._by_name.get(name)
             if graph is None:  # the log begins in the middle of a run
-                graph = self._by_name[name] = _Built(name, None, None)
-                self._all.append(graph)
+                graph = _Built(name, None, None)
+                self._add(graph)
             graph.runs += 1
         return None
+
+    def _add(self, graph: _Built) -> None:
+        if len(self._all) < MOST_SUBGRAPHS:
+            self._all.append(graph)
+            self._by_name[graph.name] = graph
+        else:
+            self.left_out = True
 
     def _keep(self, graph: _Built, statements: list[str]) -> None:
         graph.statements = statements if self._statements < MOST_STATEMENTS else statements[:1]

@@ -97,7 +97,9 @@ SOT: tuple[Phrase, ...] = (
         level=3,
     ),
     # --- what is being simulated
-    Phrase("simulate", ("[EXECUTOR RUN] Start execute opcode: ", "start execute opcode: "), _CODE, level=3),
+    Phrase("simulate", ("[EXECUTOR RUN] Start execute opcode: ",), _CODE, level=3),
+    # 2.6 does not say where an inlined function ends: with the instruction that returns.
+    Phrase("simulate-unended", ("start execute opcode: ",), _CODE, level=3, versions="2.6"),
     Phrase("simulated", ("[EXECUTOR RUN] End execute opcode: ",), _CODE, level=3),
     # A statement joins the subgraph: told with its inputs.
     Phrase("statement", ("         inputs : ((",), level=3),
@@ -147,7 +149,8 @@ _OPCODE = re.compile(r"\[Translate \w+ ?(?P<depth>\d+)?\]:? ?\(line +(?P<line>\d
 REASON_INDENT = "    "
 _INLINE_26 = re.compile(r"^\(+(?P<reason>.*?)\)+ raised while inline call")
 # What the caller says when an inlined function has met a branch on a tensor: that function's own line came before.
-INLINED_BRANCH = "OpcodeInlineExecutor want break graph when simulate control flow"
+INLINED_BRANCH = "OpcodeInlineExecutor want "  # break graph when simulate control flow; 2.6: call _break_graph_in_jump
+_TELLING_FILES = {"paddle/profiler/utils.py": "RecordEvent"}
 _CAUSED_BY = re.compile(r'^\s*File ".*", line \d+, in .* encountered breakgraph error caused by\s*$')
 
 # Subgraphs with fewer operators are thrown away, unless the variable of that name says otherwise (``envs.py``, 2.6 to 3.3).
@@ -215,6 +218,17 @@ def root_reason(lines: list[str]) -> str:
 def is_true_guard(guard: str) -> bool:
     """Whether a cached entry has no guard: it stands for a frame that was given up, not for a subgraph."""
     return guard.strip() == "True"
+
+
+def ends_function(line: str) -> bool:
+    """Whether an instruction of the simulation is the last of its function."""
+    found = opcode_of(line)
+    return found is not None and found[2] == "RETURN_VALUE"
+
+
+def telling_api(lines: Sequence[str]) -> str | None:
+    """The API that a reason names only by the file of Paddle it came up through."""
+    return next((name for line in lines for file, name in _TELLING_FILES.items() if file in line), None)
 
 
 def least_operators(statements: Sequence[str]) -> int:
