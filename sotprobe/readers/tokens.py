@@ -37,11 +37,12 @@ class Tokenizer:
 
     def token(self, raw: bytes) -> Token:
         """The token of a line; also puts it into ``memo`` when it may come again."""
-        rank, text = split_rank(decode(raw))
+        rank, text = split_rank(decode(raw).rstrip("\r"))
+        own = rank  # the process that is named directly before the text, not before a progress bar
         if "\r" in text:
             own, text = split_rank(last_shown(text))
             rank = own or rank
-        if rank is not None:
+        if own is not None:
             text = self._behind_rank(text)
         token = self._of_text(text)
         token.rank = rank
