@@ -12,8 +12,9 @@ from sotprobe.analyze.compare import losses, speed_ratio, steady_steps, summaris
 from sotprobe.analyze.source import Sources
 from sotprobe.analyze.statistics import mean, middle
 from sotprobe.model import Event, LineTotal, ModeSummary, Ratio, Run, SourceSite, Subgraph
-from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING, FrameKey
+from sotprobe.model.run import DIAGNOSIS, DYNAMIC, LOG, STATIC, TIMING, FrameKey
 from sotprobe.paddle_compat import causes
+from sotprobe.readers.stacks import is_program
 
 Line = tuple[str, int]
 
@@ -106,6 +107,11 @@ class Facts:
             return False
         return not any(count for graph in self.compiled for _, count in graph.runs)
 
+    @property
+    def is_log(self) -> bool:
+        """Whether the static mode is only known from a log: by calls instead of steps, without times."""
+        return self.static is not None and self.static.program.kind == LOG
+
     @cached_property
     def last_step(self) -> int:
         """Index of the static run's last step, -1 without steps. A log has no steps: calls of its first frame stand for them."""
@@ -177,9 +183,14 @@ class Facts:
         return frozenset((site.path, line) for line in self.sources.own_lines(site.path, site.line))
 
     def is_user(self, frame: SourceSite | None) -> bool:
-        """Whether a frame is the user's, not a library's: the sources of all user files that records name are saved."""
+        """Whether a frame is the user's, not a library's: the sources of all user files that records name are saved.
+
+        Those of a log need not be at hand: then the path tells.
+        """
         known = self.sources.paths
-        return frame is None or not known or frame.path in known
+        if frame is None or frame.path in known:
+            return True
+        return is_program(frame.path) if self.is_log else not known
 
     def source_line(self, site: SourceSite | None) -> str | None:
         return self.sources.line(site.path, site.line) if site else None

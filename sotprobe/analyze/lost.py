@@ -190,10 +190,25 @@ def _root_of(facts: Facts, lost: LostFrame, by_place: dict[tuple[str, str], Lost
         visited.add(lost.frame)
         callers = [(site.path, site.function) for event in lost.events for site in _callers(event)]
         parent = next((by_place[caller] for caller in callers if by_place.get(caller, lost) is not lost), None)
+        parent = parent or (_written_around(facts, lost, by_place.values()) if facts.is_log else None)
         if parent is None:
             break
         lost = parent
     return lost
+
+
+def _written_around(facts: Facts, lost: LostFrame, others: Iterable[LostFrame]) -> LostFrame | None:
+    """The lost function that a comprehension or lambda is written in, where a log does not tell who called it."""
+    function = facts.sources.function(lost.frame.path, lost.frame.line)
+    above = [
+        other
+        for other in others
+        if other.frame.path == lost.frame.path
+        and other.frame.line <= lost.frame.line
+        and not other.frame.function.startswith("<")
+        and (function is None or other.frame.function == function.name)
+    ]
+    return max(above, key=lambda other: other.frame.line, default=None)
 
 
 def _is_damage(facts: Facts, lost: LostFrame) -> bool:

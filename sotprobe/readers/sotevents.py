@@ -125,6 +125,21 @@ class EventFolder:
         )
         self._fold(("captured", frame.key if frame else None), event)
 
+    def skipped(self, frame: Frame, name: str, evidence: Evidence) -> None:
+        """A frame that SOT left alone because of a code object that is made in it."""
+        event = Event(
+            kind="eager-frame",
+            order=evidence.line or 0,
+            step=None,
+            site=None,
+            frame=frame.site,
+            cause="inner-code",
+            message=name,
+            break_lines=frame.break_lines,
+            evidence=(evidence,),
+        )
+        self._fold(("skipped", frame.key), event)
+
     def broke(
         self,
         frame: Frame,

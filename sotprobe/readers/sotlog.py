@@ -100,6 +100,7 @@ class SotState:
             "statement": self._statement,
             "fallback": self._fallback,
             "fallback-note": self._fallback_note,
+            "skip-notice": self._skipped,
             "break-call": self._break_call,
             "break-if": self._break_if,
             "break-for": self._break_for,
@@ -246,6 +247,11 @@ class SotState:
         self._events.captured_exception(frame, token.text, where, self._evidence(token.text, line))
         if frame is not None:
             self._subgraphs.given_up(frame)
+
+    def _skipped(self, token: Token, line: int) -> None:
+        """2.6 leaves a function alone that has a lambda or comprehension in it."""
+        if self._current is not None:
+            self._events.skipped(self._current, token.values["name"], self._evidence(token.text, line))
 
     def _break_call(self, token: Token, line: int) -> Block:
         return self._break("call", token, line)

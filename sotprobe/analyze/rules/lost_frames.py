@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sotprobe.analyze import lost as lost_of
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.lost import SILENT, LostFrame
-from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, title_of
+from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, rest_of, title_of
 from sotprobe.model import Evidence
 
 # Reported by rules of their own: reads on the host that lose the frame, and small graphs.
@@ -38,7 +38,7 @@ def fallback(facts: Facts) -> Iterator[Draft]:
 
 def _what(lost: LostFrame) -> str:
     if lost.break_lines:
-        return f"the rest of {lost.frame.function} after line {lost.break_lines[-1]}"
+        return rest_of(lost.frame.function, lost.break_lines)
     return f"all of {lost.frame.function}"
 
 

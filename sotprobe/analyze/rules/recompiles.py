@@ -14,7 +14,20 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sotprobe.analyze.facts import Facts
-from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, plural, settled, title_of
+from sotprobe.analyze.rules.base import (
+    FUNCTION_LINES,
+    INFO,
+    WARNING,
+    Claim,
+    Draft,
+    evidence_of,
+    make,
+    moments,
+    plural,
+    rest_of,
+    settled,
+    title_of,
+)
 from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.paddle_compat import vocabulary
 
@@ -42,7 +55,7 @@ def recompile(facts: Facts) -> Iterator[Draft]:
         goes_on, filled = _goes_on(facts, events), _fills(facts, frame, events)
         severity = WARNING if _matters(facts, cause, frame, events) else INFO
         title = f"{frame.function if frame else 'a frame'} is recompiled: {title_of(cause)}"
-        evidence = [_summary(events, goes_on, filled), *evidence_of(events, 3), *_breaks_at(facts, cause, site)]
+        evidence = [_summary(facts, events, goes_on, filled), *evidence_of(events, 3), *_breaks_at(facts, cause, site)]
         if severity == WARNING and facts.mean_step_ns:
             evidence.append(Evidence("steps", f"with its recompiles a step took {facts.mean_step_ns / 1e6:.1f} ms on average"))
         steps = facts.step_count
@@ -127,11 +140,11 @@ def _breaks_at(facts: Facts, cause: str, site: SourceSite | None) -> list[Eviden
     return evidence_of(event for event in facts.events("break") if event.site == site)
 
 
-def _summary(events: list[Event], goes_on: bool, filled: bool) -> Evidence:
+def _summary(facts: Facts, events: list[Event], goes_on: bool, filled: bool) -> Evidence:
     durations = [event.duration_ns for event in events if event.duration_ns is not None]
     spent = f", {sum(durations) / 1e6:.0f} ms in total" if durations else ""
-    steps = sorted({event.step for event in events if event.step is not None})
-    where = f" in steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f" in step {steps[0]}" if steps else ""
+    when = moments(facts, (event.step for event in events))
+    where = f" in {when}" if when else ""
     end = "until the cache was full" if filled else "and goes on" if goes_on else "and stays compiled since"
     return Evidence("hooks", f"{plural(len(events), 'recompile')}{where}{spent}, {end}")
 
@@ -165,15 +178,16 @@ def compile_limit(facts: Facts) -> Iterator[Draft]:
 
 def _given_up(facts: Facts, event: Event, slug: str, what: str) -> Draft:
     function = event.frame.function if event.frame else "a frame"
-    part = f" (the rest after line {event.break_lines[-1]})" if event.break_lines else ""
-    evidence = [*event.evidence, Evidence("hooks", f"since step {event.step}")]
+    part = rest_of(function, event.break_lines) if event.break_lines else function
+    when = moments(facts, [event.step])
+    evidence = [*event.evidence, *([Evidence("hooks", f"since {when}")] if when else [])]
     ours = facts.is_user(event.frame)
     at_once = _steps([other for other in facts.events("recompile") if other.frame == event.frame]) <= 1
     finding = make(
         facts,
         slug,
         WARNING if ours or not at_once else INFO,
-        f"{function}{part} {what}",
+        f"{part} {what}",
         event.site if ours else None,
         [*evidence, *_library(facts, event.frame)],
         cause=event.cause,
