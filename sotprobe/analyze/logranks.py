@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from sotprobe.analyze.rules.endings import terminated
 from sotprobe.model import Evidence, Finding, Run, SourceSite
 from sotprobe.model.diagnosis import SEVERITIES
+from sotprobe.model.run import LOG_ENDED
 from sotprobe.model.site import EXACT, FUNCTION, NEAR
 
 # Of each process; thirty ranks that say the same need no thirty times three lines.
@@ -32,6 +34,22 @@ def in_order(ranks: Iterable[str]) -> tuple[str, ...]:
 def _natural(rank: str) -> list[tuple[int, str]]:
     """Digits count as numbers: 2 before 10, and node2/0 before node10/0."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", rank) if part]
+
+
+def stopped_alone(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Ranks whose logs just stop where others say that somebody ended them: a launcher does so when one process is gone.
+
+    A process that is killed by SIGKILL (the kernel's out-of-memory killer) has no last word. When most ranks have none, it is
+    only that their last words were not logged.
+    """
+    by_rank: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        rank = rank_of(run)
+        if rank is not None:
+            by_rank[rank].append(run)
+    asked = [rank for rank, own in by_rank.items() if any(terminated(run) for run in own)]
+    silent = [rank for rank, own in by_rank.items() if all(run.exit.reason == LOG_ENDED for run in own)]
+    return in_order(silent) if len(silent) <= len(asked) else ()
 
 
 def merged(found: Sequence[tuple[Run, Sequence[Finding]]]) -> tuple[Finding, ...]:

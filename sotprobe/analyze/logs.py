@@ -10,9 +10,10 @@ from sotprobe.analyze.compare import failed
 from sotprobe.analyze.diagnose import diagnose
 from sotprobe.analyze.loglimits import limits
 from sotprobe.analyze.logranks import LOG as READER
-from sotprobe.analyze.logranks import in_order, merged, rank_of
+from sotprobe.analyze.logranks import in_order, merged, rank_of, stopped_alone
 from sotprobe.analyze.logverdict import verdict
-from sotprobe.model import Diagnosis, Evidence, LogSummary, ModeSummary, ProgramInfo, ReadStats, Run
+from sotprobe.analyze.rules.base import WARNING
+from sotprobe.model import Diagnosis, Evidence, Finding, LogSummary, ModeSummary, ProgramInfo, ReadStats, Run
 from sotprobe.model.run import LOG, STATIC
 
 PREFIX = "log."
@@ -42,7 +43,7 @@ def diagnose_logs(
     processes = [(run, diagnose([run])) for run in runs]
     counts = {name: _total(runs, name) for name in COUNTS}
     log = _log(runs, refused)
-    findings = merged([(run, diagnosis.findings) for run, diagnosis in processes])
+    findings = _with_the_reason(merged([(run, diagnosis.findings) for run, diagnosis in processes]), stopped_alone(runs))
     return Diagnosis(
         program=ProgramInfo(", ".join(log.files), LOG),
         environment=_environment(runs),
@@ -55,6 +56,23 @@ def diagnose_logs(
         notes=_notes(runs, limits(runs, counts, with_source=with_source)),
         counts=counts,
         log=log,
+    )
+
+
+def _with_the_reason(findings: Sequence[Finding], stopped: Sequence[str]) -> tuple[Finding, ...]:
+    """Findings in which an end from outside is no longer called harmless when a rank that is gone may be its reason."""
+    if not stopped:
+        return tuple(findings)
+    title = f"the program was ended from outside, where {_ranks(stopped)} had stopped without a word"
+    advice = (
+        f"Look at the last lines of {_ranks(stopped)}, and in the kernel's log (dmesg) for its out-of-memory killer: a launcher "
+        "ends all processes when one of them is gone."
+    )
+    return tuple(
+        replace(finding, title=title, advice=advice, severity=WARNING, cause="signal", slug="not-comparable")
+        if finding.slug == "benign-exit"
+        else finding
+        for finding in findings
     )
 
 

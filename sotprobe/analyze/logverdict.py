@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sotprobe.analyze.compare import failed
-from sotprobe.analyze.logranks import in_order, rank_of
+from sotprobe.analyze.logranks import in_order, rank_of, stopped_alone
 from sotprobe.analyze.rules.base import ERROR, plural
 from sotprobe.analyze.rules.endings import terminated
 from sotprobe.model import Diagnosis, Finding, LogSummary, Run, Verdict
@@ -27,12 +27,20 @@ def verdict(
     if broken:
         slug, text = _broken(broken, log)
         return Verdict(slug, f"{text}; {captured.text}" if told else text)
+    stopped = stopped_alone([run for run, _ in processes])
+    if stopped:
+        text = f"{_named(stopped)} stopped without a word; then others were ended from outside"
+        return Verdict("rank-stopped", f"{text}; {captured.text}" if told else text)
     ending = next((finding.title for finding in findings if finding.slug == "benign-exit"), None)
     if ending is None:
         return captured
     if told:
         return Verdict(captured.slug, f"{captured.text}; {ending}")
     return Verdict(captured.slug, f"{plural(log.steps, 'step')} logged; {ending}; {captured.text}")
+
+
+def _named(ranks: Sequence[str]) -> str:
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(ranks)}"
 
 
 def _is_benign(diagnosis: Diagnosis) -> bool:
@@ -102,28 +110,32 @@ def _after(run: Run) -> str:
 def _captured(findings: Sequence[Finding], counts: Mapping[str, int], log: LogSummary) -> Verdict:
     suspects = [finding for finding in findings if finding.suspected]
     if not counts["frames_entered"] and not counts["subgraph_runs"]:
-        return _nothing_logged(suspects, counts)
+        return _calls_not_logged(findings, suspects, counts)
     calls = f"{plural(log.calls, 'call')}{f' of {len(log.ranks)} ranks' if len(log.ranks) > 1 else ''}"
     if not counts["subgraph_runs"]:
         return Verdict(
             "nothing-captured", f"nothing ran statically in {calls}: {_why_nothing(findings, counts)}{_also(suspects)}"
         )
     runs = f"{plural(counts['subgraphs_built'], 'subgraph')} built, {plural(counts['subgraph_runs'], 'run')}"
+    behind = _behind(findings, counts)
     if not log.calls:  # the log begins in the middle of one
-        return Verdict("ran-statically", f"{runs}{_behind(counts)}")
+        return Verdict("ran-statically", f"{runs}{behind}")
     if log.static_calls >= log.calls:
-        return Verdict("ran-statically", f"{_every(log.calls)} ran subgraphs ({runs}){_behind(counts)}")
-    return Verdict("partly-static", f"{log.static_calls} of {calls} ran subgraphs ({runs}){_behind(counts)}{_also(suspects)}")
+        return Verdict("ran-statically", f"{_every(log.calls)} ran subgraphs ({runs}){behind}")
+    return Verdict("partly-static", f"{log.static_calls} of {calls} ran subgraphs ({runs}){behind}{_also(suspects)}")
 
 
 def _every(calls: int) -> str:
     return "the only call" if calls == 1 else f"all {calls} calls"
 
 
-def _nothing_logged(suspects: Sequence[Finding], counts: Mapping[str, int]) -> Verdict:
+def _calls_not_logged(findings: Sequence[Finding], suspects: Sequence[Finding], counts: Mapping[str, int]) -> Verdict:
+    """No word on what ran statically. Collectors and SOT_LOG_LEVEL 1 tell something all the same."""
+    trouble = ", ".join(_trouble(findings, counts))
+    if trouble:
+        text = f"{trouble}; calls are not logged, so that what ran statically is not known; {_HOW_TO_LOG}{_also(suspects)}"
+        return Verdict("calls-not-logged", text)
     text = "no SOT lines of frames in the log, which is no success: "
-    if counts["fallbacks"]:
-        text = f"{plural(counts['fallbacks'], 'fallback')} in a log without frames: "
     if suspects:
         return Verdict("no-sot-lines", f"{text}{_suspected(suspects)}")
     return Verdict("no-sot-lines", f"{text}SOT_LOG_LEVEL was below 2, or SOT was shown no frame; {_HOW_TO_LOG}")
@@ -142,22 +154,24 @@ def _also(suspects: Sequence[Finding]) -> str:
 
 def _why_nothing(findings: Sequence[Finding], counts: Mapping[str, int]) -> str:
     """What became of the frames and subgraphs."""
-    built = counts["subgraphs_built"]
-    parts = [f"{plural(built, 'subgraph')} built and none run" if built else "no subgraph was built"]
+    built = plural(counts["subgraphs_built"], "subgraph")
     hits = counts["cached_fallback_hits"]
-    if not hits and built and any(finding.slug == "small-graph" for finding in findings):
-        parts = [f"{plural(built, 'subgraph')} built, smaller than MIN_GRAPH_SIZE, and none run"]
-    return ", ".join([*parts, *_trouble(counts), *([f"{plural(hits, 'hit')} of cached fallbacks"] if hits else [])])
+    small = not hits and any(finding.slug == "small-graph" for finding in findings)
+    parts = [f"{built} built and none run" if counts["subgraphs_built"] else "no subgraph was built"]
+    if small:
+        parts = [f"{parts[0]} (MIN_GRAPH_SIZE, or forced)"]
+    return ", ".join([*parts, *_trouble(findings, counts), *([f"{plural(hits, 'hit')} of cached fallbacks"] if hits else [])])
 
 
-def _behind(counts: Mapping[str, int]) -> str:
-    trouble = ", ".join(_trouble(counts))
+def _behind(findings: Sequence[Finding], counts: Mapping[str, int]) -> str:
+    trouble = ", ".join(_trouble(findings, counts))
     return f"; {trouble}" if trouble else ""
 
 
-def _trouble(counts: Mapping[str, int]) -> list[str]:
+def _trouble(findings: Sequence[Finding], counts: Mapping[str, int]) -> list[str]:
     """What is worth a word beside what ran."""
     full = counts["cache_exceeded"]
     texts = [f"cache full {plural(full, 'time')}"] if full else []
+    texts += ["compile-time limit reached"] if any(finding.slug == "compile-limit" for finding in findings) else []
     named = (("fallbacks", "fallback"), ("breaks", "graph break"), ("recompiles", "recompile"))
     return [*texts, *(plural(counts[name], noun) for name, noun in named if counts[name])]

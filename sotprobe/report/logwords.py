@@ -20,36 +20,38 @@ MOST_SAMPLES = 5
 def counts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     """A label and its figures, for every figure of ``Diagnosis.counts`` and how far the program got.
 
-    Without any line of SOT they say nothing, and are left out.
+    A log that names no frame leaves most of them unknown: only what is told is printed then.
     """
-    if diagnosis.environment.get("log_level") is None:
-        return
-    number, log = diagnosis.counts or {}, diagnosis.log
+    number = diagnosis.counts or {}
+    for label, names, figures in _figures(number, diagnosis.log):
+        if number.get("frames_entered") or any(number.get(name) for name in names):
+            yield label, figures
+
+
+def _figures(number: Mapping[str, int], log: LogSummary | None) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """(label, the counts it shows, the text)"""
     if log is not None:
         steps = f"; {plural(log.steps, 'step')} logged" if log.steps else ""
-        yield "calls", f"{log.calls} of the first frame, {log.static_calls} with subgraphs{steps}"
-    yield (
-        "frames",
-        (
-            f"{number['frames_entered']} entered, {plural(number['translations'], 'translation')}, "
-            f"{plural(number['recompiles'], 'recompile')}"
-        ),
-    )
-    yield (
-        "cache",
-        (
-            f"{plural(number['cache_hits'], 'hit')}, {plural(number['cached_fallback_hits'], 'cached fallback hit')}, "
-            f"{plural(number['cache_misses'], 'miss', 'misses')}, exceeded {plural(number['cache_exceeded'], 'time')}"
-        ),
-    )
-    yield "subgraphs", f"{number['subgraphs_built']} built, {plural(number['subgraph_runs'], 'run')}"
-    yield "lost", f"{plural(number['fallbacks'], 'fallback')}, {plural(number['breaks'], 'graph break')}"
+        yield "calls", (), f"{log.calls} of the first frame, {log.static_calls} with subgraphs{steps}"
+    shown = ("frames_entered", "translations", "recompiles")
+    entered, translated, again = (number.get(name, 0) for name in shown)
+    yield "frames", shown, f"{entered} entered, {plural(translated, 'translation')}, {plural(again, 'recompile')}"
+    shown = ("cache_hits", "cached_fallback_hits", "cache_misses", "cache_exceeded")
+    hits, eager, misses, full = (number.get(name, 0) for name in shown)
+    found = f"{plural(hits, 'hit')}, {plural(eager, 'cached fallback hit')}, {plural(misses, 'miss', 'misses')}"
+    yield "cache", shown, f"{found}, exceeded {plural(full, 'time')}"
+    shown = ("subgraphs_built", "subgraph_runs")
+    built, runs = (number.get(name, 0) for name in shown)
+    yield "subgraphs", shown, f"{built} built, {plural(runs, 'run')}"
+    shown = ("fallbacks", "breaks")
+    fallbacks, breaks = (number.get(name, 0) for name in shown)
+    yield "lost", shown, f"{plural(fallbacks, 'fallback')}, {plural(breaks, 'graph break')}"
 
 
 def level(environment: Mapping[str, object]) -> str:
-    """``SOT_LOG_LEVEL 2``, or that the log shows none."""
+    """The level that the lines prove: a program may have logged at a higher one."""
     seen = environment.get("log_level")
-    return "no SOT lines" if seen is None else f"lines up to SOT_LOG_LEVEL {visible(str(seen))}"
+    return "no lines of SOT_LOG_LEVEL" if seen is None else f"lines up to SOT_LOG_LEVEL {visible(str(seen))}"
 
 
 def files(log: LogSummary) -> str:

@@ -80,7 +80,17 @@ def test_every_count_is_printed(render):
 def test_no_counts_are_printed_when_no_line_could_have_told_them(render):
     text = render(WITHOUT_SOT)
     assert "0 runs" not in text
-    assert "no SOT lines" in text
+    assert re.search(r"no lines of SOT\\?_LOG\\?_LEVEL", text)
+
+
+@each_page
+def test_what_a_collector_alone_tells_does_not_make_zeros_of_the_rest(render):
+    told = replace(WITHOUT_SOT, counts={**WITHOUT_SOT.counts, "translations": 5, "breaks": 4})
+    text = render(told)
+    assert "5 translations" in text
+    assert "4 graph breaks" in text
+    assert "hits" not in text
+    assert "built" not in text
 
 
 # --- lines
