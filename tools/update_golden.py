@@ -1,4 +1,5 @@
-"""Writes the golden pages anew, of every reporter and of the shared logs: run it after a wanted change, then read the diff."""
+"""Writes the golden pages anew, of every reporter, of the shared logs and in README: run it after a wanted change, then read the
+diff."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ SHARED_LOGS = ROOT / "tests" / "shared_logs"
 
 
 def main() -> None:
-    sys.path[:0] = [str(ROOT), str(SHARED_LOGS)]
+    sys.path[:0] = [str(ROOT), str(SHARED_LOGS), str(ROOT / "tests" / "unit")]
     _reporters()
+    _readme()
     _shared_logs()
 
 
@@ -29,6 +31,14 @@ def _reporters() -> None:
             path = GOLDEN / f"report_{name}.{reporter.extension}"
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
             print(path.relative_to(ROOT))
+
+
+def _readme() -> None:
+    from readme_page import renewed
+
+    readme = ROOT / "README.md"
+    readme.write_text(renewed(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    print(readme.relative_to(ROOT))
 
 
 def _shared_logs() -> None:

@@ -113,7 +113,7 @@ class _Group:
             self._findings[0],
             severity=min((finding.severity for finding in self._findings), key=SEVERITIES.index),
             site=site,
-            evidence=_without_repeats([*self._evidence(), *self._counts_differ()]),
+            evidence=_without_repeats([*self._counts_differ(), *self._evidence()]),
             count_per_step=max(self._counts(), default=None),
             source_line=quoted,
             ranks=in_order(self._ranks),
