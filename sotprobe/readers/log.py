@@ -17,6 +17,7 @@ from sotprobe.readers.logfile import LogFile, Progress
 from sotprobe.readers.machine import MachineGrammar
 from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.pytrace import PyTraceGrammar
+from sotprobe.readers.sotinfo import InfoGrammar
 from sotprobe.readers.sotlog import SotGrammar
 from sotprobe.readers.sources import SourceTree
 from sotprobe.readers.text import check_readable
@@ -26,6 +27,7 @@ from sotprobe.readers.workers import distinct, file_ranks
 # know the traceback before it, and GLOG the crash.
 READERS: tuple[Callable[[], Grammar], ...] = (
     SotGrammar,
+    InfoGrammar,
     MachineGrammar,
     PyTraceGrammar,
     BenchGrammar,
