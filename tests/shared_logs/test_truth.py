@@ -12,6 +12,9 @@ from truth_endings import ENDINGS
 
 ROWS = (*TABLE, *ENDINGS)
 
+# What the programs print.
+OWN = re.compile(r"RESULT |mid [\d.]+$|batch \d |first [\d.]+ stop_gradient|break here$")
+
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason=ABSENT)
 every_log = pytest.mark.parametrize("truth", [pytest.param(row, id=row.id) for row in ROWS])
 
@@ -73,6 +76,18 @@ def test_every_line_is_counted_and_understood(truth: Truth) -> None:
     assert sum(s.matched + s.ignored + s.unrecognised + s.malformed for s in stats.values()) == lines
     strange = {name: (s.unrecognised, s.malformed, s.samples) for name, s in stats.items() if s.unrecognised or s.malformed}
     assert not strange
+
+
+@every_log
+def test_only_the_programs_own_lines_are_ignored(truth: Truth) -> None:
+    """What the programs print themselves, and lines without a word."""
+    if not truth.log.endswith(".txt"):
+        return
+    ignored = sum(stats.ignored for stats in diagnosis_of(truth.case, truth.log).read_stats.values())
+    lines = (directory_of(truth.case) / truth.log).read_text(errors="replace").split("\n")
+    own = sum(bool(OWN.match(line)) for line in lines)
+    blank = sum(not line.strip() for line in lines)
+    assert own <= ignored <= own + blank
 
 
 @every_log
