@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sotprobe.analyze import parity as parity_of
+from sotprobe.analyze.callgraph import Program
 from sotprobe.analyze.compare import losses, speed_ratio, steady_steps, summarise
 from sotprobe.analyze.source import Sources
 from sotprobe.analyze.statistics import mean, middle
@@ -58,6 +59,11 @@ class Facts:
         for run in self.runs:
             texts.update(run.sources)
         return Sources(texts)
+
+    @cached_property
+    def program(self) -> Program:
+        """Who calls whom, as far as the source tells."""
+        return Program(self.sources)
 
     @cached_property
     def environment(self) -> Mapping[str, object]:

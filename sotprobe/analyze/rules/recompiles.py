@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.readsite import read_site
 from sotprobe.analyze.rules.base import (
     FUNCTION_LINES,
     INFO,
@@ -96,12 +97,22 @@ def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | Non
 
 def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
     """Cause and line; a scalar that came out of a break is blamed on the line of the break."""
-    cause, site = event.cause or "unknown", event.site or (event.frame if facts.is_user(event.frame) else None)
+    cause, site = event.cause or "unknown", event.site or _read_site(facts, event)
     if cause in _SCALARS and event.break_lines:
         source = _value_break(facts, event)
         if source is not None:
             return "value-guard", source
     return cause, site
+
+
+def _read_site(facts: Facts, event: Event) -> SourceSite | None:
+    """Where a guard of a log was read, as far as the source tells, else the function. None in a library."""
+    if event.frame is None or not facts.is_user(event.frame):
+        return None
+    if not facts.is_log:
+        return event.frame
+    expressions = [guard.expression for guard in event.guards]
+    return read_site(facts.program, event.frame, event.break_lines, expressions) or event.frame
 
 
 def _value_break(facts: Facts, event: Event) -> SourceSite | None:
