@@ -90,7 +90,7 @@ class CrashState:
         self._deaths: list[_Death] = []
         self._outside: list[Evidence] = []
         self._hints: list[Evidence] = []
-        self._error: tuple[str, Evidence] | None = None
+        self._error: tuple[str, str, Evidence] | None = None
         self._failed: tuple[int, Evidence] | None = None
         self._stacks: list[str] = []
         self._handlers: Mapping[str, Callable[[Token, int], Block | None]] = {
@@ -132,7 +132,9 @@ class CrashState:
         def done(said: list[str]) -> None:
             text = "\n".join(said).strip()
             if text and not text.startswith("FatalError"):
-                self._error = (text, Evidence(NAME, vocabulary.first_line(text)[:300], self._file, line))
+                kind, _, message = text.partition(":")
+                told = f"{kind}: {vocabulary.first_line(message)}"[:300]
+                self._error = (kind, message.strip(), Evidence(NAME, told, self._file, line))
                 self._machine.add(text, line)
 
         return _SummaryBlock(done)
@@ -232,7 +234,7 @@ class CrashState:
         return ExitStatus(
             "signal",
             signal=death.signal,
-            error_message=self._error[0] if self._error and not death.benign else None,
+            error_message=self._error[1] if self._error and not death.benign else None,
             site=stack[-1] if stack else parts.reached,
             stack=stack,
             stacks=stacks,
@@ -244,9 +246,10 @@ class CrashState:
 
     def _failure(self, went_on: int) -> ExitStatus | None:
         """A box about an error that no Python traceback tells, or a launcher's word that a process failed."""
-        if self._error is not None and (self._error[1].line or 0) > went_on:
-            kind, _, text = self._error[0].partition(": ")
-            return ExitStatus("error", error_type=kind, error_message=text or kind, evidence=(self._error[1],))
+        if self._error is not None:
+            kind, message, evidence = self._error
+            if (evidence.line or 0) > went_on:
+                return ExitStatus("error", error_type=kind, error_message=message, evidence=(evidence,))
         if self._failed is not None:
             code, evidence = self._failed
             return ExitStatus("error", code=code, evidence=(evidence,))

@@ -87,6 +87,7 @@ class Traceback:
     def _begin(self) -> bool:
         self.chain.append(Raised())
         self._inside = True
+        self._group = None
         self._chained = False
         self._since_head = 0
         return True
@@ -134,7 +135,7 @@ class Traceback:
             return True
         if text.strip():
             self._chained = False
-        return self._message.takes(text)
+        return not text.strip() if self._group is not None else self._message.takes(text)
 
 
 def _is_exception(name: str, raised: Raised) -> bool:

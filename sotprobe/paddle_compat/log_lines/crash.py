@@ -55,7 +55,7 @@ _LONGEST_SHELL = 4000
 _SIGNAL_INFO = re.compile(
     r"(?P<signal>SIG[A-Z0-9]+) \(@0x[0-9a-f]+\) received by PID (?P<pid>\d+) \(TID 0x[0-9a-f]+\) from PID (?P<sender>\d+)"
 )
-_RECEIVED = re.compile(r"`?(?P<what>[A-Z][A-Za-z -]+?)`? is detected by the operating system|A serious error \((?P<old>[^)]+)\)")
+_RECEIVED = re.compile(r"`?(?P<what>[A-Z][A-Za-z -]+?)`? is detected|A serious error \((?P<old>[^)]+)\)")
 
 BOX: tuple[Phrase, ...] = (
     Phrase("stack", enforce.STACK_TITLES),

@@ -13,6 +13,7 @@ from sotprobe.paddle_compat.names import original_name
 
 # (InvalidArgument) ...  [Hint: ...] (at /paddle/paddle/phi/infermeta/binary.cc:3087)
 _KIND = re.compile(r"\((?P<kind>[A-Z][A-Za-z]+)\) ")
+_KIND_ALONE = re.compile(r"(?P<kind>\([A-Z][A-Za-z]+\))\s*\n\s*")
 _PLACE = re.compile(r"\(at [^()\s]+:\d+\)\s*$")
 SUMMARY = "Error Message Summary:"
 STACK_TITLES = ("C++ Traceback (most recent call last):", "C++ Call Stacks (More useful to developers):")
@@ -86,7 +87,7 @@ def essence(message: str) -> str:
     if message.lstrip().startswith(_IN_CODE):
         found = _INNER_ERROR.findall(message)
         return found[-1].strip() if found else message.strip()
-    return message.strip()
+    return _KIND_ALONE.sub(r"\g<kind> ", message.strip(), count=1)
 
 
 def stack_in(message: str) -> list[tuple[str, int, str]]:

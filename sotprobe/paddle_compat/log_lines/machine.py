@@ -63,7 +63,7 @@ HEADS: Mapping[str, bool] = {
 
 # PaddleSeg prints it, shells with set -x and launchers do, and users put it before the command.
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-_VISIBLE = re.compile(VISIBLE + r"""['"]?\s*(?::|==?)\s*['"]?(?P<devices>-?\d+(?:\s*,\s*\d+)*)""")
+_VISIBLE = re.compile(VISIBLE + r"""['"]?\]?\s*(?::|==?)\s*['"]?(?P<devices>-?\d+(?:\s*,\s*\d+)*)""")
 
 _VERSIONS = re.compile(
     r"compiled with (?P<what>CUDA|CUDNN|MIOPEN)\s?(?P<built>[\d.]+\d).{0,12}?, ?but (?:CUDA|CUDNN|MIOPEN)\S* (?:\w+ )?version "
