@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,7 +61,7 @@ def command(
     code = deliver(result.diagnosis, json_path=json_path, quiet=quiet, fail_on=fail_on)
     for error in result.refused:
         _complain(error)
-    if strict and _not_understood(result.diagnosis.read_stats.values()):
+    if strict and _not_understood(result.diagnosis.read_stats):
         code = EXIT_FINDINGS
     return EXIT_FAILED if result.refused else code
 
@@ -71,16 +71,16 @@ def _complain(error: SotprobeError) -> None:
     click.echo(f"hint: {error.hint}", err=True)
 
 
-def _not_understood(read: Iterable[ReadStats]) -> bool:
+def _not_understood(read: Mapping[str, ReadStats]) -> bool:
     """Whether lines were not understood; the first of them are printed, whether there is a page or not."""
-    from sotprobe.report.logwords import MOST_SAMPLES
+    from sotprobe.report import logwords
     from sotprobe.report.text import visible
 
-    stats = list(read)
-    number = sum(found.unrecognised + found.malformed for found in stats)
+    shown, hidden = logwords.samples(read)
+    number = len(shown) + hidden
     if not number:
         return False
     click.echo(f"error: --strict: {number} {'line was' if number == 1 else 'lines were'} not understood, such as", err=True)
-    for sample in [sample for found in stats for sample in found.samples][:MOST_SAMPLES]:
+    for sample in shown:
         click.echo(f"    {visible(sample)}", err=True)
     return True

@@ -83,9 +83,9 @@ def lines(log: LogSummary, read: Mapping[str, ReadStats]) -> str:
 
 
 def samples(read: Mapping[str, ReadStats]) -> tuple[list[str], int]:
-    """(the first lines that were not understood, how many such lines are not among them)."""
-    total = sum((stats.unrecognised + stats.malformed for stats in read.values()), 0)
-    shown = [sample for stats in read.values() for sample in stats.samples][:MOST_SAMPLES]
+    """(the first lines that were not understood, equal ones once; how many such lines are not among them)."""
+    total = sum(stats.unrecognised + stats.malformed for stats in read.values())
+    shown = list(dict.fromkeys(sample for stats in read.values() for sample in stats.samples))[:MOST_SAMPLES]
     return shown, total - len(shown)
 
 

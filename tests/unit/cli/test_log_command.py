@@ -180,7 +180,9 @@ def test_strict_fails_on_lines_that_were_not_understood_and_shows_them(write, ca
     assert run(["log", "a.log", "--strict", "--quiet"]) == 1
     out, err = capsys.readouterr()
     assert out == VERDICT + "\n"
-    assert err.startswith("error: --strict: 3 lines were not understood, such as\n    [Cache] a line of a Paddle to come\n")
+    assert err.startswith(
+        "error: --strict: 3 lines were not understood, such as\n    [Cache] a line of a Paddle to come\n    [Cache] "
+    )
     assert "\x1b" not in err
 
 
