@@ -62,7 +62,7 @@ def _folded(events: Iterable[Event]) -> Iterable[str]:
 
 
 def _event(event: Event) -> str:
-    chain = f" behind {', '.join(map(str, event.break_lines))}" if event.break_lines else ""
+    chain = " behind " + ", ".join(str(line or "?") for line in event.break_lines) if event.break_lines else ""
     frame = "" if event.frame is None or event.frame == event.site else f" of {_site(event.frame)}"
     return f"{event.kind}/{event.cause or '-'} {_site(event.site)}{frame}{chain}"
 
