@@ -150,13 +150,18 @@ def _parameters(call: Call, name: str, path: tuple[str, ...], *, is_global: bool
     if is_global:
         yield name, path
         return
-    given = list(call.node.args)
-    if call.bound:  # layer.forward(x), or layer(x)
+    parameters = call.callee.parameters
+    if call.bound and parameters:  # layer.forward(x), or layer(x)
+        first, *parameters = parameters
         function = call.node.func
         is_method = isinstance(function, ast.Attribute) and function.attr == call.callee.function.name
-        given.insert(0, function.value if is_method else function)
-    given = [*zip(call.callee.parameters, given, strict=False), *((k.arg, k.value) for k in call.node.keywords if k.arg)]
+        # To be called is a use of the object itself, so only what lies behind it is looked for in there.
+        yield from ((first, more) for more in _rest(function.value if is_method else function, name, path) if more)
+    given = [*zip(parameters, call.node.args, strict=False), *((k.arg, k.value) for k in call.node.keywords if k.arg)]
     for parameter, argument in given:
-        for length in range(len(path) + 1):
-            if _is(argument, name, path[:length]):
-                yield parameter, path[length:]
+        yield from ((parameter, more) for more in _rest(argument, name, path))
+
+
+def _rest(node: ast.AST, name: str, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """What is left of the way when a node is the first part of it."""
+    return (path[length:] for length in range(len(path) + 1) if _is(node, name, path[:length]))
