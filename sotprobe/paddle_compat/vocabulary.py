@@ -14,6 +14,7 @@ from sotprobe.model import Guard
 from sotprobe.paddle_compat.cause_table.machine import COLLECTOR_CRASH
 from sotprobe.paddle_compat.causes import CAUSES
 from sotprobe.paddle_compat.log_lines import machine
+from sotprobe.paddle_compat.names import is_generated
 
 # Searched in order in "reason class: message"; the first match decides.
 _WORDS: tuple[tuple[str, str], ...] = (
@@ -151,6 +152,9 @@ def warning_goes_on(message: str) -> bool:
     return not message.strip() or message.startswith(_LONG_WARNINGS)
 
 
+_FRAMES = re.compile(r'^  File ".*", line \d+, in (.+)$', re.MULTILINE)
+
+
 def classify_error(error_type: str | None, message: str | None, simulated: bool, traceback: str | None = None) -> str:
     """The cause of an exception that ended the program."""
     text = message or ""
@@ -165,7 +169,8 @@ def classify_error(error_type: str | None, message: str | None, simulated: bool,
         return trouble
     if simulated or (error_type or "").endswith("InnerError"):
         return "inner-error"
-    return "program-error"
+    frames = _FRAMES.findall(traceback or "")
+    return "generated-code" if frames and is_generated(frames[-1]) else "program-error"
 
 
 # --- guards

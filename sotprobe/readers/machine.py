@@ -55,10 +55,12 @@ class MachineGrammar:
         return Token(NAME, "says" if machine.HEADS[head] else "more", text)
 
     def loose(self, text: str) -> Token | None:
-        if machine.VISIBLE not in text or len(text) > _LONGEST:
-            return None
-        devices = machine.visible_devices(text)
-        return None if devices is None else Token(NAME, "visible", text, {"devices": devices})
+        if machine.VISIBLE in text and len(text) <= _LONGEST:
+            devices = machine.visible_devices(text)
+            return None if devices is None else Token(NAME, "visible", text, {"devices": devices})
+        if machine.WORKER_ERROR in text and machine.classify(text) is not None:
+            return Token(NAME, "says", text[text.index(machine.WORKER_ERROR) :])
+        return None
 
     def state(self, origin: Origin) -> MachineState:
         return MachineState(origin)

@@ -162,7 +162,7 @@ class PyTraceState:
             message = enforce.essence(raised.text)
         stack = _stack(seen.chain, raised)
         text = "\n".join(seen.lines)
-        said = vocabulary.first_line(message)
+        said = vocabulary.first_line(machine.shortened(message))
         evidence = Evidence(NAME, f"{raised.name}: {said}" if said else raised.name, self._file, seen.first)
         signal = "SIGINT" if raised.name == INTERRUPT else enforce.spawned_signal(raised.text)
         return ExitStatus(

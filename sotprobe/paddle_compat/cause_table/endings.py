@@ -45,6 +45,15 @@ ENDINGS: tuple[Cause, ...] = (
         "an exception that ended the program",
     ),
     Cause(
+        "generated-code",
+        "an error in the code that SOT put in place of a function",
+        "The exception came out of bytecode that SOT wrote, so that of the user's lines only the function's definition is known. "
+        "What SOT leaves to Python, as the calls at graph breaks, raises there too.",
+        "Run the program in dynamic mode: if it fails there as well, the fault is the program's, else SOT's: keep the function out "
+        "of capture (paddle.jit.not_to_static) and report it.",
+        "a traceback whose innermost frame is SOT's code",
+    ),
+    Cause(
         "main-program",
         "main_program of a SOT function",
         "A function captured by SOT has no single program; this is a mismatch of modes, not an error of the model.",

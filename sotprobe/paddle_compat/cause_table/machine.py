@@ -67,7 +67,7 @@ SETTINGS: tuple[Cause, ...] = (
         "the collector subgraph_relation ends the program",
         "From Paddle 3.2 on this collector of SOT_COLLECT_INFO looks for names that are not there any more, as soon as a "
         "subgraph runs.",
-        "Leave subgraph_relation out of SOT_COLLECT_INFO.",
+        "Leave subgraph_relation out of SOT_COLLECT_INFO: it works on Paddle 3.0 only, and from 3.2 on ends the program.",
         "a KeyError out of collect_subgraph_relation",
         versions=Versions(paddle_since="3.2"),
     ),

@@ -59,7 +59,15 @@ HEADS: Mapping[str, bool] = {
     "1. If yes, please stop them, or start PaddlePaddle on another GPU": False,
     "2. If no, please decrease the batch size of your model": False,
     "Or set environment variable `FLAGS_gpu_memory_limit_mb`": False,
+    # base/core.py prints these where FLAGS_prim_* are set
+    "all prim enabled: ": False,
+    "forward prim enabled: ": False,
+    "backward prim enabled: ": False,
+    "eager prim enabled: ": False,
 }
+
+# A worker writes it past all buffers: it may stand behind what the program was printing.
+WORKER_ERROR = "ERROR: Unexpected "
 
 # PaddleSeg prints it, shells with set -x and launchers do, and users put it before the command.
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -72,12 +80,19 @@ _VERSIONS = re.compile(
 )
 _ON_GPU = re.compile(r"Out of memory error on GPU(?: Virtual Memory)? (?P<index>\d+)")
 _WANTED = re.compile(r"Cannot allocate (?P<wanted>\S+) memory.*?available memory is only (?P<left>[\d.]+\w+)", re.DOTALL)
+_SPLICED = re.compile(r"(?P<head>.*?DataLoader process )\(pid .*?(?P<tail>exited is killed by signal: [^\n]+)", re.DOTALL)
 _KILLED = re.compile(r"exited is killed by signal: (?P<said>[^\n]+)")
 
 
 def classify(text: str) -> str | None:
     """The cause that a message stands for; None when it says nothing of the machine."""
     return next((cause for phrase, cause in _PHRASES if phrase in text), None)
+
+
+def shortened(text: str) -> str:
+    """A message about a worker without the advice that Paddle 3.3 puts into the place of its process id."""
+    found = _SPLICED.match(text)
+    return f"{found['head']}(pid ...) {found['tail']}" if found else text
 
 
 def from_worker(text: str) -> bool:

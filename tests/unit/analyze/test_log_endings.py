@@ -150,6 +150,15 @@ def test_an_error_in_the_simulation():
     assert "In operator matmul" in finding.title
 
 
+def test_an_error_in_code_that_sot_wrote(found):
+    frame = '  File "/proj/model.py", line 15, in #forward_84ae0\n    def forward(self, x):\n'
+    (finding,) = found(f"Traceback (most recent call last):\n{FRAME}{frame}AttributeError: module has no attribute 'rand'\n")
+    assert (finding.cause, finding.site.precision) == ("generated-code", "function")
+    assert "dynamic mode" in finding.advice
+    (finding,) = found(f"Traceback (most recent call last):\n{frame}{FRAME}AttributeError: no attribute 'rand'\n")
+    assert (finding.cause, finding.site.precision) == ("program-error", "line")
+
+
 def test_a_second_derivative_names_what_is_captured(found):
     error = (
         "ValueError: (InvalidArgument) The 0-th input does not appear in the backward graph. (at /paddle/general_grad.h:474)\n"
@@ -253,6 +262,17 @@ def test_a_worker_that_died(name):
     (finding,) = of(name)
     assert (finding.slug, finding.severity, finding.cause, finding.site) == ("environment", "error", "loader-worker", None)
     assert "happened to stand at /proj/endings.py:43" in words(finding)
+
+
+def test_shared_memory_that_was_full():
+    """The worker's own line stands behind one that the program was printing."""
+    (finding,) = of("331_loader-bus.txt")
+    assert (finding.slug, finding.severity, finding.cause, finding.site) == ("environment", "error", "shared-memory", None)
+    assert "6444 is the worker's process id, not a signal" in words(finding)
+    texts = [item.text for item in finding.evidence]
+    assert "SystemError: (Fatal) DataLoader process (pid ...) exited is killed by signal: 6444." in texts
+    assert finding.evidence[-1].text.startswith("ERROR: Unexpected BUS error")
+    assert finding.evidence[-1].line == 3
 
 
 def test_a_worker_that_raised_is_an_error_of_the_program():

@@ -33,13 +33,13 @@ class Samples(paddle.io.Dataset):
         if index == 5:
             if KIND == "loader-error":
                 raise ValueError("bad sample")
-            os.kill(os.getpid(), signal.SIGKILL if KIND == "loader-killed" else signal.SIGSEGV)
+            os.kill(os.getpid(), {"loader-killed": signal.SIGKILL, "loader-bus": signal.SIGBUS}.get(KIND, signal.SIGSEGV))
         return numpy.zeros([2], "float32")
 
 
 def load():
     for batch in paddle.io.DataLoader(Samples(), batch_size=2, num_workers=1):
-        print("batch", batch[0].shape, flush=True)
+        print(f"batch {batch[0].shape}", flush=True)
         time.sleep(0.5)
 
 
