@@ -49,8 +49,8 @@ ENDINGS: tuple[Cause, ...] = (
         "an error in the code that SOT put in place of a function",
         "The exception came out of bytecode that SOT wrote, so that of the user's lines only the function's definition is known. "
         "What SOT leaves to Python, as the calls at graph breaks, raises there too.",
-        "Run the program in dynamic mode: if it fails there as well, the fault is the program's, else SOT's: keep the function out "
-        "of capture (paddle.jit.not_to_static) and report it.",
+        "Run the program in dynamic mode: if it fails there as well, the fault is the program's, else SOT's: keep the function "
+        "out of capture (paddle.jit.not_to_static) and report it.",
         "a traceback whose innermost frame is SOT's code",
     ),
     Cause(
