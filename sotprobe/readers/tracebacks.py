@@ -248,6 +248,6 @@ class _Group:
             self._raised.frames.append((frame["path"], int(frame["line"]), frame["function"] or "<module>"))
             return
         raised = None if text[:1].isspace() else _RAISED.match(text)
-        if raised is not None:
+        if raised is not None and _is_exception(raised["type"], self._raised):
             self._raised.type = raised["type"]
             self._raised.message.append(raised["message"] or "")

@@ -14,6 +14,7 @@ from sotprobe.analyze.rules.endings import (
     boundaries,
     cause_of,
     evidence_of_log,
+    harmless_title,
     terminated,
     was_under_way,
     why_harmless,
@@ -89,7 +90,7 @@ def _failure_title(run: Run, cause: str, where: str) -> str:
         return f"{where} was ended by {ended.signal} before it logged a step"
     if cause in titles:
         return titles[cause]
-    if ended.error_type is None:
+    if ended.error_type is None and ended.code is not None:
         return f"{where} ended with code {ended.code}"
     said = vocabulary.first_line(ended.error_message or "")
     title = f"{where} failed: {ended.error_type}: {said}" if said else f"{where} failed: {ended.error_type}"
@@ -114,8 +115,7 @@ def benign_exit(facts: Facts) -> Iterator[Draft]:
     when its log had steps."""
     for run in facts.runs:
         if terminated(run) and was_under_way(run):
-            title = f"the program was ended from outside by {run.exit.signal} after it had logged its steps: harmless"
-            yield Draft(make(facts, "benign-exit", INFO, title, None, why_harmless(run), cause="terminated"))
+            yield Draft(make(facts, "benign-exit", INFO, harmless_title(run), None, why_harmless(run), cause="terminated"))
     yield from _left_early(facts)
 
 

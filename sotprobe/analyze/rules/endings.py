@@ -63,6 +63,12 @@ def progress(run: Run) -> str:
     return f"{' and '.join(words)} logged" if words else "no step and no line of SOT was logged"
 
 
+def harmless_title(run: Run) -> str:
+    """Without numbers: the ranks of one program differ in them, and are one finding."""
+    what = "its steps" if _steps(run) else "calls of what is captured"
+    return f"the program was ended from outside by {run.exit.signal} after it had logged {what}: harmless"
+
+
 def why_harmless(run: Run) -> Iterator[Evidence]:
     """What is there in spite of a signal, and who sent it."""
     text = f"{progress(run)} before the signal: they stand; how the program would have gone on is not known"

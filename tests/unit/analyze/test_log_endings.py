@@ -311,6 +311,18 @@ def test_speeds_between_lines_of_sot(found):
     assert found(calls(3)) == []
 
 
+def test_a_mode_that_was_not_used(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text(
+        "/env/lib/python3.12/site-packages/paddle/jit/api.py:311: UserWarning: full_graph=False is not supported in Python 3.12+"
+        ". Set full_graph=True automatically\n  warnings.warn(\n" + STEP
+    )
+    reading = read_logs([str(path)], LogOptions())
+    (finding,) = diagnose_logs(reading.runs, reading.stats).findings
+    assert (finding.slug, finding.severity, finding.cause) == ("not-captured", "warning", "python-too-new")
+    assert finding.evidence[0].line == 1
+
+
 def test_mixed_precision_on_the_cpu_is_told(found):
     line = (
         "/env/lib/python3.11/site-packages/paddle/amp/auto_cast.py:599: UserWarning: amp_guard can only be enabled on CUDAPlace, "

@@ -161,6 +161,10 @@ def test_a_box_that_never_ends_takes_none_of_the_users_lines():
     assert parsed(f"{HEAD}\n{FRAME}{box}epoch 2\n")[1] == "epoch 2"
 
 
+def test_lines_with_a_margin_are_no_exceptions_by_that():
+    assert raised("  + Exception Group Traceback (most recent call last):\n  | x\n  | y: z\n") == [""]
+
+
 def test_a_group_that_never_ends_takes_no_more_than_some_lines():
     lines = "".join(f"epoch {number}\n" for number in range(100))
     assert parsed(f"  + Exception Group Traceback (most recent call last):\n{lines}")[1] is not None
