@@ -76,13 +76,17 @@ class Facts:
 
     @property
     def paddle(self) -> str | None:
-        version = self.environment.get("paddle")
-        return version if isinstance(version, str) else None
+        """The version of Paddle, or the range that a log's wording shows (``3.1+``)."""
+        return self._version("paddle")
 
     @property
     def python(self) -> str | None:
-        version = self.environment.get("python")
-        return version if isinstance(version, str) else None
+        """The version of Python, or the range that a log shows."""
+        return self._version("python")
+
+    def _version(self, name: str) -> str | None:
+        known = self.environment.get(name) or self.environment.get(f"{name}_seen")
+        return known if isinstance(known, str) else None
 
     def advice(self, cause: str | None) -> str:
         """What to change for a cause, on these versions."""

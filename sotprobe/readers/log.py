@@ -21,6 +21,7 @@ from sotprobe.readers.sotinfo import InfoGrammar
 from sotprobe.readers.sotlog import SotGrammar
 from sotprobe.readers.sources import SourceTree
 from sotprobe.readers.text import check_readable
+from sotprobe.readers.versions_seen import VersionGrammar
 from sotprobe.readers.workers import distinct, file_ranks
 
 # A log format is one file and one line here. The first is the one whose lines come most. They finish in this order: a crash must
@@ -33,6 +34,7 @@ READERS: tuple[Callable[[], Grammar], ...] = (
     BenchGrammar,
     CrashGrammar,
     GlogGrammar,
+    VersionGrammar,
 )
 
 
@@ -118,6 +120,7 @@ def _run(parts: Parts, file_rank: str | None, options: LogOptions) -> Run:
         events=tuple(sorted(parts.events, key=lambda event: event.order)),
         subgraphs=tuple(parts.subgraphs),
         entries=parts.entries,
+        coverage={0: frozenset(parts.simulated)} if parts.simulated else {},
         sources=options.sources.used,
         notes=tuple(parts.notes),
         counts={

@@ -10,6 +10,7 @@ from sotprobe.model.site import FUNCTION
 from sotprobe.paddle_compat.log_lines import collector
 from sotprobe.paddle_compat.log_lines.phrase import by_head, parse
 from sotprobe.paddle_compat.names import original_name, resume_depth
+from sotprobe.paddle_compat.versions import Span
 from sotprobe.readers.grammar import BLANK, MALFORMED, Block, Token
 from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.sotreasons import Reason, Resumed, explain
@@ -52,9 +53,12 @@ class InfoState:
         self._compiled: list[Resumed] = []
         self._reasons: list[Reason] = []
         self._kernels: tuple[Token, int, list[str]] | None = None
+        self._spans: set[Span] = set()
 
     def feed(self, token: Token, line: int) -> Block | None:
         kind, values = token.kind, token.values
+        if "colon" in values:
+            self._spans.add(collector.versions_of(values["colon"]))
         if kind == "subgraph":
             self._count_operators({values["name"]: int(values["operators"])})
             return below(_FOLLOWS[kind], NAME, token.text)
@@ -96,6 +100,7 @@ class InfoState:
     def finish(self, parts: Parts) -> None:
         """What SOT logged itself comes first: its reader is before this one in the readers' tuple."""
         parts.operators.update(self._operators)
+        parts.paddle_spans.update(self._spans)
         parts.subgraphs[:] = [replace(graph, ops=self._operators.get(graph.name, graph.ops)) for graph in parts.subgraphs]
         if not parts.counts["frames_entered"]:
             self._add_compiled(parts)

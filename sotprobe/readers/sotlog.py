@@ -22,8 +22,10 @@ from sotprobe.readers.sotsubgraphs import SubgraphTable
 from sotprobe.readers.sottexts import StackBlock, below
 from sotprobe.readers.stacks import is_program
 from sotprobe.readers.tracebacks import Raised
+from sotprobe.readers.versions_seen import Spellings
 
 NAME = "sotlog"
+MOST_FUNCTIONS = 20_000
 _PHRASES = (*sot.SOT, *listings.LISTINGS)
 _FOLLOWS = {phrase.kind: phrase.follows for phrase in _PHRASES if phrase.follows}
 
@@ -35,14 +37,17 @@ class SotGrammar:
     def __init__(self) -> None:
         self._phrases: Mapping[str, Phrase] = by_head(_PHRASES)
         self.heads = (*self._phrases, sot.OPCODE_HEAD)
+        self._spellings = Spellings(self._phrases)
 
     def token(self, head: str, text: str) -> Token | None:
         if head == sot.OPCODE_HEAD:  # most lines of level 3, each different: read only when something happens there
+            self._spellings.instruction(text)
             return Token(NAME, "opcode", text, keep=False)
         phrase = self._phrases[head]
         values = parse(phrase, head, text)
         if values is None:
             return None if phrase.shared else Token(NAME, MALFORMED, text, keep=False)
+        self._spellings.head(head)
         behind = self._behind(head, text) if phrase.unended else None
         if behind is not None:
             return behind
@@ -60,14 +65,15 @@ class SotGrammar:
         return None
 
     def state(self, origin: Origin) -> SotState:
-        return SotState(origin)
+        return SotState(origin, self._spellings)
 
 
 class SotState:
     """Follows one process. ``_current`` is the frame that was entered last: lines that name no frame are about it."""
 
-    def __init__(self, origin: Origin):
+    def __init__(self, origin: Origin, spellings: Spellings):
         self._file = origin.file
+        self._spellings = spellings
         self._source_line = origin.source_line
         self._frames = FrameTable()
         self._subgraphs = SubgraphTable(NAME)
@@ -76,6 +82,7 @@ class SotState:
         self._calls = Calls()
         self._events = EventFolder(origin.source_line, lambda: self._calls.now)
         self._counts: dict[str, int] = {}
+        self._simulated_functions: set[SourceSite] = set()
         self._level: int | None = None
         self._current: Frame | None = None
         self._last_entry = 0  # its line
@@ -280,9 +287,15 @@ class SotState:
 
     def _simulate(self, token: Token, line: int) -> None:
         self._simulation.begin(token.values)
+        self._note_simulated(token.values)
+
+    def _note_simulated(self, code: Mapping[str, str]) -> None:
+        if is_program(code["path"]) and len(self._simulated_functions) < MOST_FUNCTIONS:
+            self._simulated_functions.add(SourceSite(code["path"], int(code["line"]), original_name(code["name"])))
 
     def _simulate_unended(self, token: Token, line: int) -> None:
         self._simulation.begin(token.values, ends=False)
+        self._note_simulated(token.values)
 
     def _simulated(self, token: Token, line: int) -> None:
         self._simulation.end(token.values)
@@ -328,12 +341,14 @@ class SotState:
 
     def finish(self, parts: Parts) -> None:
         parts.level = self._level
+        self._spellings.add_to(parts)
         parts.last_entry = self._last_entry
         parts.reached = self._reached()
         for name, number in self._counts.items():
             parts.counts[name] += number
         for path in {frame.site.path for frame in self._frames}:
             self._source_line(path, 1)  # so that it is at hand for who judges
+        parts.simulated |= self._simulated_functions
         parts.calls = self._calls.number
         parts.static_calls = self._calls.static
         parts.entries.update({frame.key: frame.entries / max(1, parts.calls) for frame in self._frames if frame.entries})

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from sotprobe.paddle_compat.log_lines.phrase import PROGRAM, Phrase
 from sotprobe.paddle_compat.log_lines.sot import root_reason
+from sotprobe.paddle_compat.versions import Span, span
 
 # Titles of reports that have lines without a head of their own below them, and what these lines look like.
 COMPILE_COUNT = "compile-count"
@@ -30,12 +31,12 @@ COLLECTOR: tuple[Phrase, ...] = (
     Phrase(
         "subgraph-count",
         ("[Number of subgraph]",),
-        re.compile(r"(?P<colon>:?) (?P<subgraphs>\d+) \[Sum of opnum\]:? (?P<operators>\d+)$"),
+        re.compile(r"(?P<colon>:?) (?P<subgraphs>\d{1,9}) \[Sum of opnum\]:? (?P<operators>\d{1,9})$"),
     ),
     Phrase(
         "subgraph",
         ("[SubGraphIdx]",),
-        re.compile(r"(?P<colon>:?) (?P<index>\d+) +\[SIR Name\]:? (?P<name>\S+) +\[OpNum\]:? (?P<operators>\d+)$"),
+        re.compile(r"(?P<colon>:?) (?P<index>\d{1,9}) +\[SIR Name\]:? (?P<name>\S+) +\[OpNum\]:? (?P<operators>\d{1,9})$"),
         follows=PROGRAM,
     ),
     Phrase("serialized", ("<sot>",), re.compile(r"(?P<data>[A-Za-z0-9+/=]+)</sot>\s*$")),
@@ -46,23 +47,28 @@ COLLECTOR: tuple[Phrase, ...] = (
     Phrase(
         "kernels",
         ("SOT step profiler info summary (",),
-        re.compile(r"(?P<phase>ColdStart|Warmup), step#(?P<step>\d+)\):"),
+        re.compile(r"(?P<phase>ColdStart|Warmup), step#(?P<step>\d{1,9})\):"),
     ),
 )
 
 # The lines below a title. Reasons are whatever a message says, so they are told by their place.
-COMPILE_COUNT_LINE = re.compile(r" {4}(?P<name>\S.*?) \((?P<path>.*):(?P<line>\d+)\): (?P<count>\d+)$")
-KERNEL_LINE = re.compile(r"(?P<mode>dygraph|static) kernel count: (?P<count>\d+)$")
+COMPILE_COUNT_LINE = re.compile(r" {4}(?P<name>\S.*?) \((?P<path>.*):(?P<line>\d{1,9})\): (?P<count>\d{1,9})$")
+KERNEL_LINE = re.compile(r"(?P<mode>dygraph|static) kernel count: (?P<count>\d{1,9})$")
 REPORT_LINE = re.compile(
     r"No \w+ info$|All tensor count: \d+, hit count: \d+$|Hit rate: [\d.]+$|Only one subgraph is generated$|"
     r"All subgraph are not the first call$|Please check .* for subgraph relation$|Please install graphviz|"
     r"(?:percentage )?(?:dygraph|static) kernel (?:count|duration): "
 )
-REASON_CLASS = re.compile(r"(?P<name>[A-Za-z_]\w*) \((?P<count>\d+)\):$")
+REASON_CLASS = re.compile(r"(?P<name>[A-Za-z_]\w*) \((?P<count>\d{1,9})\):$")
 REASON_MARK = "\t"
 
-_INLINED = re.compile(r'File "(?P<path>.*?)", line (?P<line>\d+), in (?P<name>.*?) encountered breakgraph error caused by')
+_INLINED = re.compile(r'File "(?P<path>.*?)", line (?P<line>\d{1,9}), in (?P<name>.*?) encountered breakgraph error caused by')
 _SIR_NAME = re.compile(r"SIR_\d+$")
+
+
+def versions_of(colon: str) -> Span:
+    """The versions of Paddle that write a count of subgraphs with or without a colon."""
+    return span("3.0" if colon else "3.1+")
 
 
 @dataclass(frozen=True)

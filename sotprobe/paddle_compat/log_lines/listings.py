@@ -32,13 +32,13 @@ LISTINGS: tuple[Phrase, ...] = (
     ),
     Phrase("breakpoint", ("add breakpoint at ",), re.compile(r".+:\d+$"), level=1, shared=True),
     # --- level 2: guards that cannot be evaluated
-    Phrase("mirror-guard", ("[Cache] Mirror guard error: ",), re.compile(r"(?P<message>.*)"), versions="3.2+"),
+    Phrase("mirror-guard", ("[Cache] Mirror guard error: ",), re.compile(r"(?P<message>.*)"), versions="3.1+"),
     Phrase("guard-skipped", ("[Cache]: skip checking ",), re.compile(r"(?P<guard>.*)", re.DOTALL), versions="2.6"),
     Phrase("guard-skipped-why", ("         because error occured ",), body=True, versions="2.6"),
     # --- level 3: guards as they are built
     Phrase("guard-built", _tagged("Guard", "lambda frame:"), level=3, varies=True),
     Phrase("faster-guard", _tagged("FasterGuard", "transform "), level=3, varies=True, versions="3.0+"),
-    Phrase("need-guard", ("Need guard value for SymbolicVariable(",), level=3, varies=True, versions="3.2+"),
+    Phrase("need-guard", ("Need guard value for SymbolicVariable(",), level=3, varies=True, versions="3.1+"),
     Phrase(
         "made-constant",
         ("Fallback SymbolicVariable(",),
@@ -60,7 +60,7 @@ LISTINGS: tuple[Phrase, ...] = (
     Phrase("api-call", ("call paddle.api : ", "call numpy.api : ", "call symbolic api : "), level=3, body=True),
     Phrase("api-inputs", ("         inputs : (",), level=3, body=True, varies=True, follows=phrase.VALUE),
     Phrase("ast-call", ("[call AST] ",), level=3, versions="3.0+"),
-    Phrase("amp-cast", ("[AMP] Cast ",), re.compile(r".* into float32$"), level=3, shared=True, versions="2.6-3.0"),
+    Phrase("amp-cast", ("[AMP] Cast ",), re.compile(r".* into float32$"), level=3, shared=True, versions="2.6-3.1"),
     Phrase("cell-names", ("[Executor] code options: co_cellvars=",), level=3, versions="2.6-3.0"),
     # --- level 3 and 4: code
     Phrase(
@@ -75,7 +75,7 @@ LISTINGS: tuple[Phrase, ...] = (
         _tagged("Generator", "Create generator variable from generator function"),
         level=3,
         follows=phrase.INSTRUCTIONS,
-        versions="3.2+",
+        versions="3.1+",
     ),
     # --- level 4: the locals of a frame
     Phrase(
@@ -90,7 +90,7 @@ LISTINGS: tuple[Phrase, ...] = (
     Phrase(
         "guard-of", (*_tagged("Guard", "guard_fn for "), "[Guard Tree] guard_fn for "), level=4, varies=True, follows=phrase.TEXT
     ),
-    Phrase("guard-tree", ("[Cache] Guard tree:",), level=4, follows=phrase.GUARD_TREE, versions="3.2+"),
+    Phrase("guard-tree", ("[Cache] Guard tree:",), level=4, follows=phrase.GUARD_TREE, versions="3.1+"),
     Phrase("program-object", ("<paddle.jit.dy2static.pir_partial_program.",), level=4, body=True, varies=True, versions="3.0+"),
     Phrase("program", ("{ // block_idx:",), re.compile(r"\d+ +parent_idx:"), level=4, follows=phrase.PROGRAM, versions="2.6"),
     Phrase("run-done", ("[CompileCache] run sir forward success.",), level=4),

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from sotprobe.paddle_compat.log_lines.phrase import BOX, INSTRUCTIONS, VALUE, Phrase
 
-CODE = r'<code object (?P<name>.+?) at (?P<address>0x[0-9a-f]+), file "(?P<path>.*?)", line (?P<line>\d+)>'
+# Bounded, so that a line without end takes no more than its share of time.
+CODE = r'<code object (?P<name>.{1,500}?) at (?P<address>0x[0-9a-f]{1,20}), file "(?P<path>[^"]{0,4096})", line (?P<line>\d{1,9})>'
 _CODE = re.compile(CODE)
 
 ENTRY_HEAD = "[eval_frame_callback] start to translate: "
@@ -43,18 +44,18 @@ SOT: tuple[Phrase, ...] = (
     ),
     Phrase("flaky-guard", _cache("missed guard not found.")),
     Phrase("cache-full", _cache("Exceed max cache size, skip it")),
-    Phrase("compile-limit", _cache("Exceed max compile time per code, skip it"), versions="3.2+"),
-    Phrase("total-limit", _cache("Exceed max compile time total, skip it"), versions="3.2+"),
-    Phrase("fastpath", _cache("The CACHE_HIT_FASTPATH_THRESHOLD has been reached"), versions="3.2+"),
+    Phrase("compile-limit", _cache("Exceed max compile time per code, skip it"), versions="3.1+"),
+    Phrase("total-limit", _cache("Exceed max compile time total, skip it"), versions="3.1+"),
+    Phrase("fastpath", _cache("The CACHE_HIT_FASTPATH_THRESHOLD has been reached"), versions="3.1+"),
     Phrase("global-object", _cache("meet global object"), level=4, varies=True, follows=VALUE),
     Phrase(
         "time-spent",
         ("[SOT] Current compile time total is ", "[SOT] Current total compile time is "),
         re.compile(r"(?P<spent>[\d.e+-]+), exceed max compile time total (?P<limit>[\d.e+-]+)"),
         level=0,
-        versions="3.2+",
+        versions="3.1+",
     ),
-    Phrase("export", ("[SOT] Export SIR_",), re.compile(r"(?P<id>\d+) (?P<outcome>Success|Failed)"), level=0, versions="3.0+"),
+    Phrase("export", ("[SOT] Export SIR_",), re.compile(r"(?P<id>\d{1,9}) (?P<outcome>Success|Failed)"), level=0, versions="3.0+"),
     # --- subgraphs
     Phrase("built", ("start subgraph compile and execution.",)),
     Phrase("run", ("[FallbackWrapper] start run SIR:",)),
@@ -137,13 +138,13 @@ SOT: tuple[Phrase, ...] = (
     # --- 2.6: steps and a box of counts
     Phrase("step", ("[Cost Model] ",), versions="2.6"),
     Phrase("box", ("---------------- PaddleSOT graph info ----------------",), level=1, follows=BOX, versions="2.6"),
-    Phrase("box-count", ("SubgraphNum: ", "OpNum: "), re.compile(r"(?P<number>\d+)"), level=1, versions="2.6"),
+    Phrase("box-count", ("SubgraphNum: ", "OpNum: "), re.compile(r"(?P<number>\d{1,9})"), level=1, versions="2.6"),
 )
 
 # [Translate Executor 1] (line  27) PRECALL      2, stack is [...]; before 3.2: [Translate InlineFn]: (line  27) ...
 OPCODE_HEAD = "[Translate "
 OUTERMOST_HEAD = "[Translate Executor"
-_OPCODE = re.compile(r"\[Translate \w+ ?(?P<depth>\d+)?\]:? ?\(line +(?P<line>\d+)\) (?P<opcode>\w+)")
+_OPCODE = re.compile(r"\[Translate \w+ ?(?P<depth>\d{1,9})?\]:? ?\(line +(?P<line>\d{1,9})\) (?P<opcode>\w+)")
 
 # A message below [BreakGraph] goes on in lines that are indented by this much.
 REASON_INDENT = "    "
