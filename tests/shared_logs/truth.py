@@ -34,9 +34,19 @@ def nothing(case: str, name: str, versions: tuple[str, ...] = ALL, **more) -> li
     return logs(case, name, versions, {}, **more)
 
 
-def churned(case: str, name: str, cause: str, line: int) -> list[Truth]:
-    """2.6: every call something new, until the cache is full."""
-    return logs(case, name, ("262",), CHURN, Expected("recompile", cause, line), replace(FULL, line=line))
+def churned(case: str, name: str, cause: str, line: int, reads: int) -> list[Truth]:
+    """2.6: every call something new, until the cache is full. ``reads`` is the line that reads it, which the source tells."""
+    full = replace(FULL, line=line)
+    sourced = (Expected("recompile", cause, reads), full)
+    return logs(case, name, ("262",), CHURN, Expected("recompile", cause, line, precision=FUNCTION), full, sourced=sourced)
+
+
+def settled(
+    case: str, name: str, cause: str, line: int, reads: int, versions: tuple[str, ...] = V3, numbers: dict[str, int] = SYMBOLIC
+) -> list[Truth]:
+    """One recompile, and stable since."""
+    once = Expected("recompile", cause, line, "info", FUNCTION)
+    return logs(case, name, versions, numbers, once, sourced=(replace(once, line=reads, precision=None),))
 
 
 # --- 01: paddle.shape as a Python size. The root is int(Tensor), not the _reconstruct message of the last error; the four hits
@@ -91,13 +101,12 @@ CASE_03 = (
 )  # fmt: skip
 
 # --- 05: every call another shape
-_SHAPE_SETTLED = Expected("recompile", "shape-churn", 17, severity="info", precision=FUNCTION)
 CASE_05 = tuple(
     row
     for kind in ("batch", "seq", "two")
     for row in (
-        *churned("05", f"log_{{}}_{kind}.txt", "shape-churn", 17),
-        *logs("05", f"log_{{}}_{kind}.txt", V3, SYMBOLIC, _SHAPE_SETTLED),
+        *churned("05", f"log_{{}}_{kind}.txt", "shape-churn", 17, reads=18),
+        *settled("05", f"log_{{}}_{kind}.txt", "shape-churn", 17, reads=18),
     )
 ) + tuple(row for kind in ("const", "pad") for row in logs("05", f"log_{{}}_{kind}.txt", ALL, one_graph(24)))
 
@@ -106,10 +115,10 @@ _IS_NONE = Expected("graph-break", line=14, precision=FUNCTION)
 _IS_NONE_SOURCED = Expected("graph-break", "is-none-on-tensor", names=15, suspected=None)
 _SPLIT = {"entered": 48, "translated": 2, "hits": 46, "runs": 24, "breaks": 1}
 CASE_06 = (
-    *churned("06", "log_{}_arg.txt", "int-guard", 14),
-    *churned("06", "log_{}_attr.txt", "attribute-guard", 14),
-    *logs("06", "log_{}_arg.txt", V3, SYMBOLIC, Expected("recompile", "int-guard", 14, "info", FUNCTION)),
-    *logs("06", "log_{}_attr.txt", V3, SYMBOLIC, Expected("recompile", "attribute-guard", 14, "info", FUNCTION)),
+    *churned("06", "log_{}_arg.txt", "int-guard", 14, reads=15),
+    *churned("06", "log_{}_attr.txt", "attribute-guard", 14, reads=16),
+    *settled("06", "log_{}_arg.txt", "int-guard", 14, reads=15),
+    *settled("06", "log_{}_attr.txt", "attribute-guard", 14, reads=16),
     *logs("06", "log_{}_tensor.txt", ("262",), counts(**_SPLIT, built=1), _IS_NONE, sourced=(_IS_NONE_SOURCED,)),
     *logs("06", "log_{}_tensor.txt", V3_ON_311, counts(**_SPLIT, built=2), _IS_NONE, sourced=(_IS_NONE_SOURCED,)),
     *logs("06", "log_{}_tensor.txt", ("331py310",), one_graph(24)),
@@ -140,10 +149,9 @@ CONTROLS = (
     *logs("11", "log_{}_sot.txt", ALL, one_graph(1)),
     *nothing("11", "log_{}_ast.txt", V3),
     *crash("11", "log_262_ast.txt"),
-    *logs(
-        "15", "log_{}_sot.txt", ALL,
+    *settled(
+        "15", "log_{}_sot.txt", "shape-churn", 18, 19, ALL,
         counts(entered=2, translated=2, misses=1, built=2, runs=2, recompiles=1),
-        Expected("recompile", "shape-churn", 18, "info", FUNCTION),
     ),
     *nothing("15", "log_{}_ast.txt", V3),
     *nothing("15", "log_{}_ast_prim.txt", V3),

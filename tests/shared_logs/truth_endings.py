@@ -108,6 +108,7 @@ CASE_37 = (
     *logs(
         "37", "log_{}_default.txt", ("331",), counts(entered=4, translated=4, misses=3, built=4, runs=4, recompiles=3),
         Expected("recompile", "float-guard", 9, precision=FUNCTION, says=r"\bk\b"),
+        sourced=(Expected("recompile", "float-guard", 10),),
         may=("recompile",),
     ),
     *logs("37", "log_{}_per_code.txt", ("331",), _LIMITED, _LIMIT, absent=("recompile", "cache-limit")),
