@@ -25,7 +25,7 @@ _FRAME_HEAD = '  File "'
 # What stands before a traceback that does not end the program.
 _HARMLESS = ("Exception ignored in", "Exception in thread ", "Error in atexit._run_exitfuncs:")
 # path/to/file.py:712: UserWarning: text
-_WARNING = re.compile(r"(?P<path>(?:[A-Za-z]:)?\S[^:\n]*?):(?P<line>\d+): (?P<category>\w*Warning): ?(?P<text>.*)", re.DOTALL)
+_WARNING = re.compile(r"(?P<path>(?:[A-Za-z]:)?\S[^:\n]*?):(?P<line>\d{1,9}): (?P<category>\w*Warning): ?(?P<text>.*)", re.DOTALL)
 _WARNING_WORD = "Warning: "
 _LONGEST_WARNING = 20_000
 _PYTHON = re.compile(r"/python(?P<version>3\.\d+)/")

@@ -18,7 +18,7 @@ from sotprobe.readers.grammar import Token
 
 # "  16   2 LOAD_FAST  0 (self)", ">>" and "-->" marks, 3.13's labels "L1:", line numbers only where they change
 _INSTRUCTION = re.compile(
-    r"\s*(?P<line>\d+|--)?\s+(?:-->)?\s*(?:>>)?\s*(?:L\d+:)?\s*(?P<offset>\d+)?\s+(?P<opcode>[A-Z][A-Z_0-9]{2,})(?:\s|$)"
+    r"\s*(?P<line>\d{1,9}|--)?\s+(?:-->)?\s*(?:>>)?\s*(?:L\d+:)?\s*(?P<offset>\d{1,9})?\s+(?P<opcode>[A-Z][A-Z_0-9]{2,})(?:\s|$)"
 )
 _ARGUMENT = re.compile(r"\((?P<argument>.*)\)\s*$", re.DOTALL)
 _NOTE = re.compile(r"\s*(?:ExceptionTable:|L?\d+ to L?\d+ -> )|\s+--\s*$")

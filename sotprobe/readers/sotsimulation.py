@@ -76,7 +76,7 @@ class Simulation:
         depth = 1 if text.startswith(sot.OUTERMOST_HEAD) else self._inlined_depth(text)
         if len(self._stack) > depth:
             del self._stack[depth:]
-        if len(self._stack) == depth:
+        if self._stack and len(self._stack) == depth:
             self._stack[-1].at(text)
 
     def _inlined_depth(self, text: str) -> int:

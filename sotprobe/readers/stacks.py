@@ -8,7 +8,7 @@ from itertools import pairwise
 
 # Lib/test/test_faulthandler.py, Python 3.10-3.13: a head for every thread, then its frames, innermost first.
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):", re.MULTILINE)
-_FRAME = re.compile(r'^  File "(?P<path>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+_FRAME = re.compile(r'^  File "(?P<path>.*)", line (?P<line>\d{1,9}) in (?P<function>.*)$', re.MULTILINE)
 _LIBRARY = ("/site-packages/", "/dist-packages/", "/lib/python3")
 
 Frame = tuple[str, int, str]

@@ -53,7 +53,7 @@ _FROM_BASH = re.compile(rf"\S+: (?:line \d+: +)?\d+ (?P<what>{_ANY_SHELL})(?: *\
 _LONGEST_SHELL = 4000
 
 _SIGNAL_INFO = re.compile(
-    r"(?P<signal>SIG[A-Z0-9]+) \(@0x[0-9a-f]+\) received by PID (?P<pid>\d+) \(TID 0x[0-9a-f]+\) from PID (?P<sender>\d+)"
+    r"(?P<signal>SIG[A-Z0-9]+) \(@0x[0-9a-f]+\) received by PID (?P<pid>\d{1,9}) \(TID 0x[0-9a-f]+\) from PID (?P<sender>\d{1,9})"
 )
 _RECEIVED = re.compile(r"`?(?P<what>[A-Z][A-Za-z -]+?)`? is detected|A serious error \((?P<old>[^)]+)\)")
 
@@ -75,7 +75,7 @@ BOX: tuple[Phrase, ...] = (
     ),
     # Python's fault handler
     Phrase("fault", ("Fatal Python error: ",), re.compile(r"(?P<what>[^\n]*)")),
-    Phrase("thread", ("Current thread 0x", "Thread 0x"), re.compile(r"[0-9a-f]+.*\(most recent call first\):")),
+    Phrase("thread", ("Current thread 0x", "Thread 0x"), re.compile(r"[0-9a-f]{1,20}\b.*\(most recent call first\):")),
     Phrase("modules", ("Extension modules: ",)),
 )  # fmt: skip
 
@@ -83,19 +83,19 @@ OUTSIDE: tuple[Phrase, ...] = (
     Phrase(
         "container",
         ("Container rank ",),
-        re.compile(r"(?P<rank>\d+) status (?P<status>\w+) cmd .* code (?P<code>-?\d+) log (?P<log>.*)", re.DOTALL),
+        re.compile(r"(?P<rank>\d{1,9}) status (?P<status>\w+) cmd .* code (?P<code>-?\d{1,9}) log (?P<log>.*)", re.DOTALL),
     ),
     Phrase(
         "launch", ("LAUNCH INFO ", "LAUNCH WARNING ", "LAUNCH ERROR ", "LAUNCH DEBUG "), re.compile(r"(?P<said>.*)", re.DOTALL)
     ),
-    Phrase("mpi", ("mpirun noticed that process rank ",), re.compile(r"(?P<rank>\d+) .*exited on signal (?P<number>\d+)")),
+    Phrase("mpi", ("mpirun noticed that process rank ",), re.compile(r"(?P<rank>\d+) .*exited on signal (?P<number>\d{1,9})")),
     Phrase("timeout", ("timeout: sending signal ",), re.compile(r"(?P<what>[A-Z0-9]+) to command")),
     Phrase("capture-begins", ("Capture range started in the application",)),
     Phrase("capture-ended", ("Capture range ended in the application",)),
-    Phrase("profiler-saw", ("The target application terminated with signal ",), re.compile(r"(?P<number>\d+)")),
+    Phrase("profiler-saw", ("The target application terminated with signal ",), re.compile(r"(?P<number>\d{1,9})")),
 )
 
-_LAUNCHER_SIGNAL = re.compile(r"(?:Terminating|Exit) with signal (?P<number>\d+)")
+_LAUNCHER_SIGNAL = re.compile(r"(?:Terminating|Exit) with signal (?P<number>\d{1,9})")
 _ABORTED_RANKS = re.compile(r"the trainer process with rank=(?P<ranks>\[[\d, ]*\]) was aborted")
 ABORT_HEAD = "ABORT!!!"
 

@@ -26,10 +26,10 @@ _SUMMARY_LINE = re.compile(r"[A-Z]\w*Error: ?")
 ORIGIN = "Origin Exception is:"
 _IN_CODE = ("In transformed code:", "In user code:")
 _INNER_ERROR = re.compile(r"^[ \t]+[A-Za-z_][\w.]*(?:Error|Exception): ?(?P<text>\S.*)", re.MULTILINE)
-_FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<name>.+?)\s*$', re.MULTILINE)
+_FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d{1,9}), in (?P<name>.+?)\s*$', re.MULTILINE)
 # paddle.distributed.spawn
 _SPAWNED = re.compile(
-    r"Process \d+ terminated with (?:the following error:|signal (?P<signal>SIG\w+)\.|exit code (?P<code>\d+)\.)"
+    r"Process \d+ terminated with (?:the following error:|signal (?P<signal>SIG\w+)\.|exit code (?P<code>\d{1,9})\.)"
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 # CI archives compress, rename and append a suffix of their own.
-_WORKER = re.compile(r"workerlog\.(?P<number>\d+)(?:\.(?:log|txt|gz))*")
+_WORKER = re.compile(r"workerlog\.(?P<number>\d{1,9})(?:\.(?:log|txt|gz))*")
 
 
 def worker_number(file_name: str) -> str | None:

@@ -78,7 +78,7 @@ _VERSIONS = re.compile(
     r"in your machine is (?:CUDA)?(?P<here>[\d.]+\d)",
     re.DOTALL,
 )
-_ON_GPU = re.compile(r"Out of memory error on GPU(?: Virtual Memory)? (?P<index>\d+)")
+_ON_GPU = re.compile(r"Out of memory error on GPU(?: Virtual Memory)? (?P<index>\d{1,9})")
 _WANTED = re.compile(r"Cannot allocate (?P<wanted>\S+) memory.*?available memory is only (?P<left>[\d.]+\w+)", re.DOTALL)
 _SPLICED = re.compile(r"(?P<head>.*?DataLoader process )\(pid .*?(?P<tail>exited is killed by signal: [^\n]+)", re.DOTALL)
 _KILLED = re.compile(r"exited is killed by signal: (?P<said>[^\n]+)")
