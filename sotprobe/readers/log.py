@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from sotprobe.errors import InputError
 from sotprobe.model import ExitStatus, ProgramInfo, ReadStats, Run
 from sotprobe.model.run import DIAGNOSIS, LOG, LOG_ENDED, STATIC
+from sotprobe.readers import relation
 from sotprobe.readers.benchlog import BenchGrammar
 from sotprobe.readers.crash import CrashGrammar
 from sotprobe.readers.glog import GlogGrammar
@@ -72,6 +73,11 @@ def read_logs(files: Sequence[str], options: LogOptions, progress: Progress | No
     for name in names:
         try:
             check_readable(name)
+            if relation.is_drawing(name):
+                drawing = relation.read(name)
+                runs.append(_run(drawing.parts(), ranks.get(name), options))
+                stats[relation.NAME] = stats.get(relation.NAME, ReadStats()) + drawing.stats
+                continue
             log = LogFile(Origin(name, options.sources.line), [make() for make in READERS], progress)
         except InputError as error:
             refused.append(error)
