@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sotprobe.analyze import parity as parity_of
 from sotprobe.analyze.callgraph import Program
@@ -58,12 +58,12 @@ class Facts:
         texts: dict[str, str] = {}
         for run in self.runs:
             texts.update(run.sources)
-        return Sources(texts)
+        return _parsed_once(tuple(texts.items()))
 
     @cached_property
     def program(self) -> Program:
         """Who calls whom, as far as the source tells."""
-        return Program(self.sources)
+        return _program_of(self.sources)
 
     @cached_property
     def environment(self) -> Mapping[str, object]:
@@ -213,6 +213,17 @@ class Facts:
 
     def loss(self, mode: str) -> tuple[float, ...]:
         return losses([run for run in self.runs if run.mode == mode])
+
+
+@lru_cache(maxsize=2)
+def _parsed_once(texts: tuple[tuple[str, str], ...]) -> Sources:
+    """The processes of a distributed program have the same source; it is parsed for the first of them."""
+    return Sources(dict(texts))
+
+
+@lru_cache(maxsize=2)
+def _program_of(sources: Sources) -> Program:
+    return Program(sources)
 
 
 def _by_line(lines: Iterable[LineTotal]) -> dict[Line, LineTotal]:

@@ -61,7 +61,7 @@ def merged(found: Sequence[tuple[Run, Sequence[Finding]]]) -> tuple[Finding, ...
     for run, findings in found:
         for key, own in _by_key(findings).items():
             _join(groups[key], own, rank_of(run))
-    joined = (group.finding() for several in groups.values() for group in several)
+    joined = (group.finding() for several in groups.values() for group in several if group.stands(len(found)))
     return tuple(sorted(joined, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
@@ -105,9 +105,14 @@ class _Group:
         if rank is not None:
             self._ranks.append(rank)
 
+    def stands(self, processes: int) -> bool:
+        """A suspicion that the log of any process refutes is none: what err.log does not show, out.log may."""
+        return len(self._findings) >= processes or not all(finding.suspected for finding in self._findings)
+
     def finding(self) -> Finding:
         """The text of a line that is only near is not quoted: it would be the wrong one."""
         site = min((finding.site for finding in self._findings if finding.site), key=_precision, default=None)
+        suspected = all(finding.suspected for finding in self._findings)  # by the source, which is that of all processes
         quoted = None if site is not None and site.precision == NEAR else self._source_line()
         return replace(
             self._findings[0],
@@ -116,8 +121,8 @@ class _Group:
             evidence=_without_repeats([*self._counts_differ(), *self._evidence()]),
             count_per_step=max(self._counts(), default=None),
             source_line=quoted,
-            ranks=in_order(self._ranks),
-            suspected=all(finding.suspected for finding in self._findings),
+            ranks=() if suspected else in_order(self._ranks),
+            suspected=suspected,
         )
 
     def _source_line(self) -> str | None:

@@ -137,7 +137,7 @@ def _calls_not_logged(findings: Sequence[Finding], suspects: Sequence[Finding], 
         return Verdict("calls-not-logged", text)
     text = "no SOT lines of frames in the log, which is no success: "
     if suspects:
-        return Verdict("no-sot-lines", f"{text}{_suspected(suspects)}")
+        return Verdict("no-sot-lines", f"{text}{_suspected(suspects)}; or SOT_LOG_LEVEL was below 2")
     return Verdict("no-sot-lines", f"{text}SOT_LOG_LEVEL was below 2, or SOT was shown no frame; {_HOW_TO_LOG}")
 
 

@@ -163,6 +163,16 @@ def test_the_worst_severity_and_the_most_exact_line_are_kept():
     assert found.source_line is None  # the text of a line that is only near is the wrong one
 
 
+def test_a_suspicion_stands_only_when_no_process_refutes_it():
+    suspected = finding(suspected=True)
+    (found,) = merged([(run("0"), [suspected]), (run("1"), [suspected])])
+    assert (found.suspected, found.ranks) == (True, ())  # it is about the source, not about a process
+    assert merged([(run("0"), [suspected]), (run("1"), [])]) == ()
+    assert len(merged([(run(), [suspected])])) == 1
+    (found,) = merged([(run("0"), [suspected]), (run("1"), [finding()]), (run("2"), [])])
+    assert not found.suspected
+
+
 def test_a_count_per_call_that_differs_is_the_largest_and_says_so():
     (same,) = merged([(run("0"), [finding(count_per_step=2.0)]), (run("1"), [finding(count_per_step=2.0)])])
     assert (same.count_per_step, same.evidence) == (2.0, ())
