@@ -156,8 +156,7 @@ def no_costs(diagnosis: Diagnosis) -> str:
 
 
 def more_to_say(ended: ExitStatus, diagnosis: Diagnosis) -> bool:
-    """Whether how the program ended is more than its finding says: a stack of several lines, or a message of several."""
+    """Whether how the program ended is more than its finding says, which has the first line of the message and the stack."""
     if any(finding.slug == "benign-exit" for finding in diagnosis.findings):
         return False
-    message = (ended.error_message or "").strip()
-    return len(ended.stack) > 1 or "\n" in message or bool(ended.stacks)
+    return "\n" in (ended.error_message or "").strip() or bool(ended.stacks)

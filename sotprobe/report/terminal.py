@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MIN_WIDTH = 40
 # How much of a long list or text is shown; the JSON has all of it.
 EVIDENCE_LINES = {"error": 3, "warning": 3, "info": 1}
-LOG_EVIDENCE_LINES = 3  # of any severity: where it stands in the log is all there is to look at
+LOG_EVIDENCE_LINES = 4  # of any severity: where it stands in the log is all there is to look at
 STACK_LINES = 8
 STACKS_LINES = 24
 SENTENCES = 1200

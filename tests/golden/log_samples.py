@@ -44,6 +44,7 @@ LOG_RANKS = Diagnosis(
                 reason="signal",
                 signal="SIGSEGV",
                 site=SourceSite("ppdet/modeling/losses.py", 131, "bbox_loss", NEAR),
+                stacks="Fatal Python error: Segmentation fault",
                 stack=(SourceSite("train.py", 12, "main"), SourceSite("ppdet/modeling/losses.py", 131, "bbox_loss", NEAR)),
             ),
         )

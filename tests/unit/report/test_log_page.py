@@ -147,13 +147,13 @@ def test_equal_names_in_two_folders_keep_the_folder():
 
 
 def test_evidence_that_is_hidden_is_counted():
-    evidence = tuple(Evidence("sotlog", f"text {number}", "a.log", number) for number in range(1, 6))
+    evidence = tuple(Evidence("sotlog", f"text {number}", "a.log", number) for number in range(1, 7))
     text = terminal.render(replace(with_finding(severity="info", evidence=evidence), log=summary()))
-    assert "text 3  [a.log:3], and 2 more" in text
+    assert "text 4  [a.log:4], and 2 more" in text
     of_run = terminal.render(
-        replace(with_finding(evidence=(*evidence[:2], Evidence("log", "summed up"), *evidence)), log=summary())
+        replace(with_finding(evidence=(*evidence[:3], Evidence("log", "summed up"), *evidence)), log=summary())
     )
-    assert "summed up  and 5 more" in of_run
+    assert "summed up  and 6 more" in of_run
 
 
 # --- ranks
