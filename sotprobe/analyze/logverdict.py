@@ -86,8 +86,8 @@ def _what(run: Run, diagnosis: Diagnosis) -> str:
 
 
 def _short(message: str) -> str:
-    """The finding has all of it."""
-    message = message.rstrip(". ")
+    """Its first sentence; the finding has all of it."""
+    message = message.partition(". ")[0].rstrip(". ")
     return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE].rstrip()}…"
 
 

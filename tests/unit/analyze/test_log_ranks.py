@@ -276,6 +276,7 @@ def test_a_long_message_is_cut_and_ends_without_its_point():
         return diagnosis_of(run(exit=ExitStatus("error", error_type="E", error_message=message))).verdict.text
 
     assert text("it went wrong.") == "the program failed: E: it went wrong"
+    assert text("dim 1.5 is wrong. Use another.") == "the program failed: E: dim 1.5 is wrong"
     assert text("x" * 300) == f"the program failed: E: {'x' * 160}…"
 
 
