@@ -102,7 +102,7 @@ class LogSummary:
     """What logs were read, and how far the program got in them.
 
     ``files`` are named as given, ``refused`` says why some could not be read. ``ranks`` are the processes that wrote, empty where
-    none is named. ``calls`` are entries of the first frame, ``static_calls`` those in which a subgraph ran; ``steps`` are
+    none is named. ``calls`` are entries of the outermost frame, ``static_calls`` those in which a subgraph ran; ``steps`` are
     lines of a benchmark. All are sums over the processes.
     """
 

@@ -32,7 +32,7 @@ def _figures(number: Mapping[str, int], log: LogSummary | None) -> Iterator[tupl
     """(label, the counts it shows, the text)"""
     if log is not None:
         steps = f"; {plural(log.steps, 'step')} logged" if log.steps else ""
-        yield "calls", (), f"{log.calls} of the first frame, {log.static_calls} with subgraphs{steps}"
+        yield "calls", (), f"{log.calls} of the outermost function, {log.static_calls} with subgraphs{steps}"
     shown = ("frames_entered", "translations", "recompiles")
     entered, translated, again = (number.get(name, 0) for name in shown)
     yield "frames", shown, f"{entered} entered, {plural(translated, 'translation')}, {plural(again, 'recompile')}"
@@ -138,7 +138,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def per_call(finding: Finding) -> str:
-    """How often it happens, for one call of the first frame; a log has no steps and no times."""
+    """How often it happens, for one call of the outermost function; a log has no steps and no times."""
     number = finding.count_per_step
     if number is None:
         return ""
