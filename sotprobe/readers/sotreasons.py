@@ -8,7 +8,7 @@ no reason at all, and one break may have several, one for each function it came 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sotprobe.model import Event, Evidence, SourceSite
@@ -19,6 +19,7 @@ from sotprobe.paddle_compat.log_lines.sot import INLINED_BRANCH
 from sotprobe.readers.parts import Parts
 
 READER = "sotinfo"
+_MOST_SAID = 4
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,13 @@ def unexplained(site: SourceSite, order: int, evidence: Evidence) -> Event:
 
 @dataclass
 class _Root:
-    """Reasons that say the same: how many breaks of a frame itself, and the functions that they came out of."""
+    """Reasons that say the same: how often, how often a caller was told, and the functions that they came out of."""
 
     name: str
     message: str
     line: int
     count: int = 0
+    passed: int = 0
     inside: set[SourceSite] = field(default_factory=set)
 
     @property
@@ -83,39 +85,51 @@ def explain(parts: Parts, reasons: Sequence[Reason], file: str) -> None:
     said = {event.message for event in parts.events if event.kind in ("break", "fallback")}
     roots = _roots(reasons)
     roots = [root for root in roots if root.message not in said] or roots
-    explained = _by_function(roots, waiting, parts, file)
-    gone = {id(event) for site in explained for event in waiting[site]}
+    explained, unplaced = _by_function(roots, waiting)
+    gone = {id(event) for events in waiting.values() for event in events}
     parts.events[:] = [event for event in parts.events if id(event) not in gone]
-    for site, found in explained.items():
-        parts.events.extend(_with_causes(waiting[site], found, file))
+    for site, events in waiting.items():
+        found = explained.get(site)
+        parts.events.extend(_with_causes(events, found, file) if found else _of_these(events, unplaced, file))
+    parts.events.extend(_without_place(root, file) for root in unplaced)
 
 
 def _by_function(
-    roots: Sequence[_Root], waiting: Mapping[SourceSite, Sequence[Event]], parts: Parts, file: str
-) -> dict[SourceSite, list[_Root]]:
-    """The reasons of each function that broke. Those that cannot be told apart are added to ``parts`` without a place."""
+    roots: Sequence[_Root], waiting: Mapping[SourceSite, Sequence[Event]]
+) -> tuple[dict[SourceSite, list[_Root]], list[_Root]]:
+    """The reasons of each function that broke, and those of which it cannot be told."""
     explained: dict[SourceSite, list[_Root]] = defaultdict(list)
     left = []
     for root in roots:
-        inside = root.inside & waiting.keys()
+        inside = sorted(root.inside & waiting.keys())
         for site in inside:
             explained[site].append(root)
-        if not inside:
-            left.append(root)
+        own = root.passed + sum(len(waiting[site]) for site in inside) if inside else 0
+        if root.count > own:  # the same reason in another function
+            left.append(replace(root, count=root.count - own))
+        if inside and root.passed:  # what called it broke, too
+            left.append(replace(root, count=root.passed))
     open_sites = [site for site in waiting if site not in explained]
-    if len(open_sites) == 1 and not left:  # what calls the functions that broke inside, breaks for the same reasons
-        left = [root for root in roots if root.inside]
-    places = open_sites or list(waiting)
-    if not left:
-        return explained
     one_cause = len({root.cause for root in left}) == 1
-    enough = sum(root.count for root in left) >= sum(len(waiting[site]) for site in places)
-    if len(places) == 1 or (places and one_cause and enough):
-        for site in places:
-            explained[site].extend(left)
-    else:
-        parts.events.extend(_without_place(root, file) for root in left)
-    return explained
+    enough = sum(root.count for root in left) >= sum(len(waiting[site]) for site in open_sites)
+    if len(open_sites) == 1 or (one_cause and enough):
+        for site in open_sites:
+            explained[site].extend(_unique(left))
+    if open_sites and all(site in explained for site in open_sites):
+        left = []
+    return explained, _unique(root for root in left if open_sites or root.message not in _messages(explained))
+
+
+def _messages(explained: Mapping[SourceSite, Sequence[_Root]]) -> set[str]:
+    return {root.message for roots in explained.values() for root in roots}
+
+
+def _unique(roots: Iterable[_Root]) -> list[_Root]:
+    found: dict[str, _Root] = {}
+    for root in roots:
+        known = found.get(root.message)
+        found[root.message] = root if known is None else replace(known, count=known.count + root.count)
+    return list(found.values())
 
 
 def _roots(reasons: Sequence[Reason]) -> list[_Root]:
@@ -127,6 +141,7 @@ def _roots(reasons: Sequence[Reason]) -> list[_Root]:
         root = roots.setdefault(message, _Root(reason.name, message, reason.line))
         if functions:
             innermost = functions[-1]
+            root.passed += 1
             root.inside.add(SourceSite(innermost.path, innermost.line, innermost.name, FUNCTION))
         else:
             root.name = reason.name
@@ -157,6 +172,15 @@ def _with_causes(events: Sequence[Event], roots: Sequence[_Root], file: str) -> 
         for root in roots
     ]
     return [*found, *events[explained:]]
+
+
+def _of_these(events: Sequence[Event], roots: Sequence[_Root], file: str) -> list[Event]:
+    """Breaks of one of several reasons."""
+    if not roots:
+        return list(events)
+    said = "; ".join(vocabulary.describe(None, root.message) for root in roots[:_MOST_SAID])
+    evidence = Evidence(READER, f"its reason may be one of these, which are told without a place: {said}", file, roots[0].line)
+    return [replace(event, evidence=(*event.evidence, evidence)) for event in events]
 
 
 def _without_place(root: _Root, file: str) -> Event:

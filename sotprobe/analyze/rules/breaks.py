@@ -42,17 +42,18 @@ def host_sync(facts: Facts) -> Iterator[Draft]:
             yield Draft(finding, lost_claim(facts, lost))
 
 
-def folded_breaks(facts: Facts) -> list[tuple[str, SourceSite, list[Event]]]:
-    """Breaks by cause and line. Those that a lost frame or a value guard at the same line stands for are left out."""
+def folded_breaks(facts: Facts) -> list[tuple[str, SourceSite | None, list[Event]]]:
+    """Breaks by cause and line; a log may know reasons of breaks and not their places. Those that a lost frame or a value guard
+    at the same line stands for are left out."""
     covered = {lost.site for lost in lost_of.lost_frames(facts)} | value_guard_sites(facts)
-    groups: dict[tuple[str, SourceSite], list[Event]] = defaultdict(list)
+    groups: dict[tuple[str, SourceSite | None], list[Event]] = defaultdict(list)
     for event in facts.events("break"):
-        if event.site is not None and lost_of.blamed_site(facts, event) not in covered:
+        if event.site is None or lost_of.blamed_site(facts, event) not in covered:
             groups[event.cause or "unknown", event.site].append(event)
     return [(cause, site, events) for (cause, site), events in groups.items()]
 
 
-def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSite, events: list[Event]) -> Draft:
+def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSite | None, events: list[Event]) -> Draft:
     """A finding about a break; one that steady steps no longer reach is info."""
     frames = frozenset(key for event in events for key in resumed_frames(facts, event))
     count = _count(facts, frames)
@@ -63,7 +64,8 @@ def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSit
     elif guard_text := _guard_text(facts, frames):
         evidence.append(Evidence("hooks", guard_text))
     finding = make(facts, slug, INFO if gone else WARNING, title, site, evidence, cause=cause, count_per_step=count)
-    return Draft(finding, Claim(lines=frozenset({(site.path, site.line)}), rank=BREAK_LINES, guard_frames=frames))
+    lines = frozenset({(site.path, site.line)} if site is not None else ())
+    return Draft(finding, Claim(lines=lines, rank=BREAK_LINES, guard_frames=frames))
 
 
 def resumed_frames(facts: Facts, event: Event) -> list[FrameKey]:
