@@ -67,6 +67,10 @@ class Program:
             self._calls[place] = found
         return self._calls[place]
 
+    def named(self, place: Place, name: str) -> Place | None:
+        """The function that a name means inside of another."""
+        return next((found for found, _ in self._named(self.files[place.path], name, place)), None)
+
     def _resolve(self, place: Place, node: ast.Call) -> Iterator[Call]:
         name = dotted(node.func)
         if name is None:
@@ -221,16 +225,19 @@ class _File:
         return found
 
     @cached_property
-    def objects(self) -> dict[str, str]:
-        """Global name -> class, of ``name = Class(...)``."""
+    def made_by(self) -> dict[str, str]:
+        """Global name -> what is called for it, of ``name = function(...)``."""
         found = {}
         for node in self.tree.body if self.tree else ():
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 made = dotted(node.value.func)
-                for target in node.targets:
-                    if isinstance(target, ast.Name) and made in self.classes:
-                        found[target.id] = made
+                found.update({target.id: made for target in node.targets if made and isinstance(target, ast.Name)})
         return found
+
+    @cached_property
+    def objects(self) -> dict[str, str]:
+        """Global name -> class, of ``name = Class(...)``."""
+        return {name: made for name, made in self.made_by.items() if made in self.classes}
 
     def attributes(self, owner: str) -> dict[str, list[str]]:
         """Attribute of ``self`` -> classes made where it is assigned: itself, or in a list of layers."""

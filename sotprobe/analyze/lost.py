@@ -42,7 +42,8 @@ class LostFrame:
 def lost_frames(facts: Facts) -> tuple[LostFrame, ...]:
     """All of them, root causes folded: one for each (function, cause, line)."""
     said = _said(facts)
-    silent = _silent(facts, {lost.frame for lost in said})
+    known = {lost.frame for lost in said}
+    silent = [*_silent(facts, known), *_never_entered(facts, known)]
     return tuple(_fold_below(facts, [*said, *silent]))
 
 
@@ -102,12 +103,76 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
         if cause == "exception-table":
             constructs = _constructs(facts, frame)
             if constructs:
-                first = next((c for c in constructs if _cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
-                cause = _cause_of(facts, frame.path, first)
-                site = SourceSite(frame.path, first.line, frame.function)
-                also = _other_constructs(facts, frame, site)
+                cause, site, also = _of_constructs(facts, frame, constructs)
         found.append(LostFrame(frame, cause, site, SILENT, tuple(events), also=also))
     return found
+
+
+def _never_entered(facts: Facts, said: set[SourceSite]) -> Iterable[LostFrame]:
+    """Functions of a log that broke the graph while they were inlined, and that SOT was not asked about afterwards.
+
+    Such a function is called on its own at the break: without a line about its frame it ran eagerly.
+    """
+    groups: dict[SourceSite, list[Event]] = defaultdict(list)
+    for event in facts.events("break") if facts.is_log else ():
+        frame = _inlined_frame(facts, event)
+        if frame is not None and frame not in said:
+            groups[frame].append(event)
+    for frame, events in groups.items():
+        first = events[0]
+        cause, site, also = _skipped_for(facts, frame, first)
+        if cause is None:
+            continue
+        text = f"{frame.function} broke the graph while it was inlined at {first.stack[0]}, and never began as a frame"
+        told = [*events, replace(first, evidence=tuple(replace(item, text=text) for item in first.evidence[:1]))]
+        yield LostFrame(frame, cause, site, SILENT, tuple(told), also=also)
+
+
+def _inlined_frame(facts: Facts, event: Event) -> SourceSite | None:
+    """The definition of the function that a frame had inlined where it broke, when that was never a frame itself."""
+    run = facts.static
+    called = next((site for site in event.stack[1:] if facts.is_user(site)), None)
+    if run is None or called is None or event.frame is None:
+        return None
+    inlined = {site for sites in run.coverage.values() for site in sites}
+    above = [s for s in inlined if (s.path, s.function) == (called.path, called.function) and s.line <= called.line]
+    frame = max(above, key=lambda site: site.line, default=None)
+    if frame is None or any(site == frame for site, _ in run.entries):
+        return None
+    # The call after the one that was translated proves that the break was passed.
+    calls = run.entries.get((event.frame, event.break_lines), 0.0) * facts.step_count
+    passed = calls > 1.5 or any(
+        key[0] == event.frame and key[1][: len(event.break_lines) + 1] != event.break_lines for key in run.entries if key[1]
+    )
+    return frame if passed else None
+
+
+def _skipped_for(facts: Facts, frame: SourceSite, event: Event) -> tuple[str | None, SourceSite, tuple[SourceSite, ...]]:
+    """Why a function never began as a frame, as far as the source tells: cause, line to blame, others of the kind."""
+    file = facts.sources.file(frame.path)
+    if file is None:
+        return "unknown", frame, ()
+    if causes.cause("exception-table").versions.hold(facts.paddle, facts.python):
+        constructs = _constructs(facts, frame)
+        if constructs:
+            return _of_constructs(facts, frame, constructs)
+    function = file.function_at(frame.line)
+    if function is not None and file.is_generator(function):
+        return "generator", frame, ()
+    # Marked code: ten breaks without a graph do it on these Pythons.
+    poisoned = any(
+        note.versions.python_since and note.versions.hold(facts.paddle, facts.python)
+        for note in causes.cause("without-graph").notes
+    )
+    return ("without-graph" if poisoned else None), frame, ()
+
+
+def _of_constructs(
+    facts: Facts, frame: SourceSite, constructs: list[Construct]
+) -> tuple[str, SourceSite, tuple[SourceSite, ...]]:
+    first = next((c for c in constructs if _cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
+    site = SourceSite(frame.path, first.line, frame.function)
+    return _cause_of(facts, frame.path, first), site, _other_constructs(facts, frame, site)
 
 
 def _below_too_small(facts: Facts) -> set[tuple[str, str] | None]:

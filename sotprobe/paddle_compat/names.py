@@ -54,3 +54,7 @@ def resume_depth(name: str) -> int:
 def resume_functions(text: str) -> list[str]:
     """The resume functions named in a line of a code listing."""
     return _RESUME_NAME.findall(text)
+
+
+# What a program calls to have a function or layer captured (``paddle.jit.to_static``), also as a decorator.
+TO_STATIC = "to_static"

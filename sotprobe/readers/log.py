@@ -87,7 +87,8 @@ def read_logs(files: Sequence[str], options: LogOptions, progress: Progress | No
             stats[reader] = stats.get(reader, ReadStats()) + found
     if not runs:
         raise refused[0]
-    return Reading(_with_totals(runs), stats, tuple(refused))
+    sources = options.sources.used  # when all files have named theirs
+    return Reading(tuple(replace(run, sources=sources) for run in _with_totals(runs)), stats, tuple(refused))
 
 
 def _with_totals(runs: Sequence[Run]) -> tuple[Run, ...]:
@@ -127,7 +128,6 @@ def _run(parts: Parts, file_rank: str | None, options: LogOptions) -> Run:
         subgraphs=tuple(parts.subgraphs),
         entries=parts.entries,
         coverage={0: frozenset(parts.simulated)} if parts.simulated else {},
-        sources=options.sources.used,
         notes=tuple(parts.notes),
         counts={
             "log.calls": parts.calls,

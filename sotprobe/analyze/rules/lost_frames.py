@@ -7,12 +7,15 @@ logging take frames down too, but are ``host-sync``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sotprobe.analyze import lost as lost_of
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.lost import SILENT, LostFrame
 from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, rest_of, title_of
+from sotprobe.analyze.suspects import Suspect, suspects
 from sotprobe.model import Evidence
+from sotprobe.paddle_compat.traits import LOOKS
 
 # Reported by rules of their own: reads on the host that lose the frame, and small graphs.
 HOST_SYNC_FRAMES = frozenset({"f-string", "logging"})
@@ -27,6 +30,21 @@ def not_captured(facts: Facts) -> Iterator[Draft]:
     for lost in reported(facts):
         if lost.how == SILENT and lost.cause != "no-grad":
             yield lost_draft(facts, lost, "not-captured", f"{lost.frame.function} is not captured: {title_of(lost.cause)}")
+    for suspect in suspects_left(facts):
+        if suspect.cause != "no-grad":
+            title = f"{suspect.frame.function} may not be captured: {title_of(suspect.cause)}"
+            yield suspect_draft(facts, suspect, "not-captured", title)
+
+
+def suspects_left(facts: Facts) -> Iterator[Suspect]:
+    """Suspected functions of which nothing is known."""
+    lost = {(lost.frame.path, lost.frame.function) for lost in lost_of.lost_frames(facts)}
+    return (suspect for suspect in suspects(facts) if (suspect.frame.path, suspect.frame.function) not in lost)
+
+
+def suspect_draft(facts: Facts, suspect: Suspect, slug: str, title: str) -> Draft:
+    finding = make(facts, slug, INFO, title, suspect.site, suspect.evidence, cause=suspect.cause)
+    return Draft(replace(finding, suspected=True))
 
 
 def fallback(facts: Facts) -> Iterator[Draft]:
@@ -65,8 +83,20 @@ def lost_claim(facts: Facts, lost: LostFrame) -> Claim:
     return Claim(lines=lost_of.lines_of(facts, lost), rank=FUNCTION_LINES)
 
 
+def _logged_count(facts: Facts, lost: LostFrame) -> float | None:
+    """How often per call, as far as a log tells: of one that never was a frame, as often as its caller ran there."""
+    if lost.how == SILENT:
+        callers = {(event.frame, event.break_lines) for event in lost.events if event.kind == "break"}
+        return sum(facts.entries(caller) or 0.0 for caller in callers) or None
+    count = facts.entries((lost.frame, lost.break_lines))
+    total = round((count or 0.0) * facts.step_count)
+    return None if total == LOOKS < facts.step_count else count  # no more of it is logged then
+
+
 def lost_count(facts: Facts, lost: LostFrame) -> float | None:
     """How often the frame runs per step: as itself in a traced step, else as often as it reaches SOT."""
+    if facts.is_log:
+        return _logged_count(facts, lost)
     starts = [event.count for event in facts.events("eager-frame") if event.frame == lost.frame]
     if starts and not lost.break_lines:
         return float(max(starts))
