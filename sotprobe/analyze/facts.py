@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from sotprobe.analyze import parity as parity_of
 from sotprobe.analyze.callgraph import Program
 from sotprobe.analyze.compare import losses, speed_ratio, steady_steps, summarise
+from sotprobe.analyze.likely import Likely
 from sotprobe.analyze.source import Sources
 from sotprobe.analyze.statistics import mean, middle
 from sotprobe.model import Event, LineTotal, ModeSummary, Ratio, Run, SourceSite, Subgraph
@@ -99,9 +100,18 @@ class Facts:
     @cached_property
     def _events(self) -> Mapping[str, list[Event]]:
         by_kind: dict[str, list[Event]] = defaultdict(list)
-        for event in self.static.events if self.static else ():
+        events = self.static.events if self.static else ()
+        for event in self._likely.placed(events) if self.is_log else events:
             by_kind[event.kind].append(event)
         return dict(by_kind)
+
+    @cached_property
+    def _likely(self) -> Likely:
+        return Likely(self.program, self.sources, self.paddle, self.python)
+
+    def is_inferred(self, cause: str | None, site: SourceSite | None) -> bool:
+        """Whether a log says neither where nor why something happened, and the source has only this."""
+        return self.is_log and self._events is not None and (cause, site) in self._likely.inferred
 
     @cached_property
     def compiled(self) -> tuple[Subgraph, ...]:

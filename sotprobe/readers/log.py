@@ -21,6 +21,7 @@ from sotprobe.readers.pytrace import PyTraceGrammar
 from sotprobe.readers.sotinfo import InfoGrammar
 from sotprobe.readers.sotlog import SotGrammar
 from sotprobe.readers.sources import SourceTree
+from sotprobe.readers.stacks import is_program
 from sotprobe.readers.text import check_readable
 from sotprobe.readers.versions_seen import VersionGrammar
 from sotprobe.readers.workers import distinct, file_ranks
@@ -107,6 +108,12 @@ def _with_total(run: Run, own: Mapping[str, int], most: Mapping[str, int]) -> Ru
     return replace(run, counts={**run.counts, **{f"log.all_{name}": own[name] or most[name] for name in _TOTALS}})
 
 
+def _paths(parts: Parts) -> set[str]:
+    """The files of the program that a process names."""
+    sites = [*(site for site, _ in parts.entries), *(site for event in parts.events for site in (event.frame, event.site))]
+    return {site.path for site in sites if site is not None and is_program(site.path)}
+
+
 def _run(parts: Parts, file_rank: str | None, options: LogOptions) -> Run:
     """``file_rank`` is the process of all lines that name none themselves."""
     rank = parts.rank if parts.rank is not None else file_rank
@@ -116,6 +123,7 @@ def _run(parts: Parts, file_rank: str | None, options: LogOptions) -> Run:
         environment["log_level"] = parts.level
     if rank is not None:
         environment["rank"] = rank
+    options.sources.look_up(_paths(parts))
     return Run(
         directory=parts.file,
         mode=STATIC,

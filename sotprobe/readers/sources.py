@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sotprobe.errors import InputError
@@ -47,6 +47,11 @@ class SourceTree:
         if self._program is None or self._program[0] != len(asked):
             self._program = (len(asked), self._with_others(asked))
         return self._program[1]
+
+    def look_up(self, paths: Iterable[str]) -> None:
+        """Have the files that a log names at hand, for ``used``."""
+        for path in paths:
+            self.text(path)
 
     def files(self) -> list[Path]:
         return [path for paths in self._by_name.values() for path in paths]
