@@ -38,10 +38,13 @@ class Tokenizer:
     def token(self, raw: bytes) -> Token:
         """The token of a line; also puts it into ``memo`` when it may come again."""
         rank, text = split_rank(decode(raw).rstrip("\r"))
-        own = rank  # the process that is named directly before the text, not before a progress bar
+        own = rank  # the process that is named directly before the text
         if "\r" in text:
-            own, text = split_rank(last_shown(text))
-            rank = own or rank
+            shown = last_shown(text)
+            if not text.startswith(shown):  # what is shown came behind another state of a progress bar
+                own, shown = split_rank(shown)
+                rank = own or rank
+            text = shown
         if own is not None:
             text = self._behind_rank(text)
         token = self._of_text(text)

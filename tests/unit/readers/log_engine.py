@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -27,9 +28,14 @@ def real_logs() -> list[Path]:
     return sorted(path for path in found if path.is_file() and path.suffix in (".txt", ".log"))
 
 
+@contextmanager
+def as_stdin(data: bytes) -> Iterator[None]:
+    with mock.patch.object(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data)))):
+        yield
+
+
 def read(data: bytes, *, block: int = text.BLOCK, grammars: Sequence | None = None) -> LogFile:
-    stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data)))
-    with mock.patch.object(sys, "stdin", stdin), mock.patch.object(text, "BLOCK", block):
+    with as_stdin(data), mock.patch.object(text, "BLOCK", block):
         return LogFile(Origin("-"), grammars or [make() for make in READERS])
 
 
