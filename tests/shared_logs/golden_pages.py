@@ -46,7 +46,9 @@ def _section(case: str, log: str) -> Iterable[str]:
 
 
 def _environment(diagnosis: Diagnosis) -> str:
-    known = {name: diagnosis.environment.get(name) for name in ("paddle", "python", "log_level")}
+    """Versions that the log states, or else what its wording proves."""
+    said = diagnosis.environment
+    known = {name: said.get(name, said.get(f"{name}_seen")) for name in ("paddle", "python", "log_level")}
     return ", ".join(f"{name} {'?' if value is None else value}" for name, value in known.items())
 
 
