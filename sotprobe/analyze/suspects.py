@@ -77,21 +77,23 @@ class _Search:
     def found(self) -> Iterator[Suspect]:
         waiting = deque((place, None) for place in (*sorted(self._entered, key=_order), *self._given()))
         seen: set[Place] = set()
+        handed: set[SourceSite] = set()
         while waiting:
             place, caller = waiting.popleft()
-            if place in seen:
+            shown = place in self._simulated
+            if place in seen or not (shown or self._may_run_as_frame(caller)):
                 continue
             seen.add(place)
-            suspect = None
-            if place not in self._simulated and self._may_run_as_frame(caller):
-                suspect = self._suspect(place, caller)
-                if suspect is not None:
-                    yield suspect
-            if suspect is not None or place in self._simulated:
+            suspect = None if shown else self._suspect(place, caller)
+            if suspect is not None:
+                self._eager.add(place)
+                yield suspect
+            if shown or suspect is not None:
                 waiting.extend((callee, place) for callee in self._callees(place))
-                if suspect is not None:
-                    self._eager.add(place)
-                yield from (found for found in self._handed_over(place) if found.frame not in seen)
+                for found in self._handed_over(place):
+                    if found.frame not in handed:
+                        handed.add(found.frame)
+                        yield found
 
     def _given(self) -> list[Place]:
         """What to_static is given in the source: functions, and the ``forward`` of layers."""

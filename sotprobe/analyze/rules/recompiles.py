@@ -90,12 +90,12 @@ def _matters(facts: Facts, cause: str, frame: SourceSite | None, events: list[Ev
 def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | None], list[Event]]:
     groups: dict[tuple, list[Event]] = defaultdict(list)
     for event in facts.events("recompile"):
-        cause, site = _blame(facts, event)
+        cause, site = blamed(facts, event)
         groups[cause, site, event.frame].append(event)
     return groups
 
 
-def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
+def blamed(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
     """Cause and line; a scalar that came out of a break is blamed on the line of the break."""
     cause, site = event.cause or "unknown", event.site or _read_site(facts, event)
     if cause in _SCALARS and event.break_lines:
