@@ -12,6 +12,7 @@ object numbers, so that no line of the simulation comes twice.
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import itertools
 import json
@@ -35,19 +36,30 @@ _MOST_UNITS = 16
 _SHAPES = 6
 
 
-def real_logs(level: int) -> list[Path]:
+def real_logs(level: int) -> list[bytes]:
     """The logs that come with the project, and those of ``SOTPROBE_SHARED`` (../shared) where it is there."""
     shared = Path(os.environ.get("SOTPROBE_SHARED", ROOT.parent / "shared"))
     found = [*(ROOT / "tests" / "golden" / "logs").rglob("*"), *(shared / "cases").glob("*/log*.txt")]
-    logs = sorted(path for path in found if path.is_file() and path.suffix in (".txt", ".log"))
-    return [path for path in logs if (b"[Translate " in path.read_bytes()) == (level == 3)]
+    texts = [_text(path) for path in sorted(found) if path.is_file() and path.name.endswith((".txt", ".log", ".txt.gz"))]
+    return [text for text in texts if _is_of(text, level)]
 
 
-def steady_units(logs: list[Path]) -> list[bytes]:
+def _text(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def _is_of(text: bytes, level: int) -> bool:
+    if b"<paddle.jit.dy2static" in text or b"with locals:" in text:  # levels 4 and 5
+        return False
+    return (b"[Translate " in text) == (level == 3)
+
+
+def steady_units(logs: list[bytes]) -> list[bytes]:
     """Entries of frames that hit and ran a subgraph, each up to the last statement; one for each text apart from addresses."""
     found: dict[bytes, bytes] = {}
-    for path in logs:
-        for piece in path.read_bytes().split(ENTRY)[1:]:
+    for log in logs:
+        for piece in log.split(ENTRY)[1:]:
             if b"Cache hit" not in piece or b"start run SIR" not in piece or b"start subgraph" in piece:
                 continue
             statements = list(_STATEMENT.finditer(piece))
@@ -67,7 +79,7 @@ def write_level_2(output: BinaryIO, size: int, frames: int, user_every: int) -> 
     written = 0
     for process in itertools.count():
         for log in logs[process % 8 :: 8]:
-            written += output.write(_readdressed(log.read_bytes(), process))
+            written += output.write(_readdressed(log, process))
         end = min(size, written + _PROCESS_BYTES)
         model = [_variants(unit, frame, process) for frame, unit in zip(range(frames), itertools.cycle(units))]
         for step in itertools.count():
@@ -83,7 +95,7 @@ def write_level_2(output: BinaryIO, size: int, frames: int, user_every: int) -> 
 
 
 def write_level_3(output: BinaryIO, size: int) -> None:
-    logs = [log.read_bytes() for log in real_logs(3)]
+    logs = real_logs(3)
     if not logs:
         raise SystemExit("no real log of level 3 to build from")
     written = 0

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 
-from log_engine import as_stdin, counted, read, read_line_by_line, real_logs
+from log_engine import as_stdin, counted, load, read, read_line_by_line, real_logs
 
 from sotprobe.errors import InputError
 from sotprobe.report import json as json_report
@@ -39,7 +39,7 @@ INSERTED = (
     "训练".encode(),
 )
 LINES = 150
-_LOGS = [path.read_bytes().splitlines(keepends=True) for path in real_logs()]
+_LOGS = [load(path).splitlines(keepends=True) for path in real_logs()]
 # Reading, judging and printing some hundred lines takes milliseconds; more than this is a loop that should not be.
 _SECONDS = 2.0
 _SECONDS_A_BYTE = 4e-6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import sys
@@ -25,7 +26,12 @@ SHARED = Path(os.environ.get("SOTPROBE_SHARED", ROOT.parent / "shared"))
 def real_logs() -> list[Path]:
     """The logs that come with the project and, where they are there, those of the shared cases."""
     found = [*(ROOT / "tests" / "golden" / "logs").rglob("*"), *(SHARED / "cases").glob("*/log*.txt")]
-    return sorted(path for path in found if path.is_file() and path.suffix in (".txt", ".log"))
+    return sorted(path for path in found if path.is_file() and path.name.endswith((".txt", ".log", ".txt.gz")))
+
+
+def load(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from log_engine import counted, read, read_line_by_line, real_logs, totals
+from log_engine import counted, load, read, read_line_by_line, real_logs, totals
 from log_texts import calls, code, compiled, entry, fallback, hit, prefixed
 
 from sotprobe.readers import logfile, passages, tokens
@@ -129,7 +129,7 @@ def test_a_passage_is_read_as_its_lines_are():
 @pytest.mark.parametrize("path", real_logs(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_real_logs_read_with_memory_and_without(path):
     """Twice in a row, so that most lines come again."""
-    data = path.read_bytes()
+    data = load(path)
     same(read(data + b"\n" + data), read_line_by_line(data + b"\n" + data))
 
 
