@@ -49,7 +49,7 @@ RECORDINGS = {
     ),
     "level2": Recording(
         "print_break=2 helper_break=2 tensor_if=2 is_none=2 item_value float_value=2 loop_break=1 dict_update=2 format_tensor=1 "
-        "shape_churn no_grad=1 numpy_read=1 list_of=2 generator=2 zero_size=2",
+        "shape_churn no_grad=1 numpy_read=1 list_of=2 generator=2 zero_size=2 closure_break=1",
         {"SOT_LOG_LEVEL": "2"},
         everywhere=True,
     ),

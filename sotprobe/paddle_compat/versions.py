@@ -44,7 +44,7 @@ class Versions:
 
 def parse_version(text: str | None) -> Version | None:
     """``3.3.1`` -> (3, 3, 1); None when it is no version."""
-    match = re.match(r"\d+(\.\d+)*", text or "")
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", text or "")
     return tuple(int(part) for part in match.group().split(".")) if match else None
 
 

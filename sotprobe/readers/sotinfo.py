@@ -19,6 +19,7 @@ from sotprobe.readers.sottexts import below, is_nobodys
 NAME = "sotinfo"
 # The tables at the end of a process: a line for each code object and for each break of each translation.
 MOST_LINES = 100_000
+MOST_MESSAGE_LINES = 200
 _FOLLOWS = {phrase.kind: phrase.follows for phrase in collector.COLLECTOR if phrase.follows}
 
 
@@ -67,7 +68,7 @@ class InfoState:
         if kind == collector.COMPILE_COUNT:
             return TableBlock(lambda rows: self._read_compiled(rows, line))
         if kind == collector.REASONS:
-            return ReasonsBlock(lambda reasons: self._read_reasons(reasons, line))
+            return ReasonsBlock(self._read_reasons)
         rows: list[str] = []
         if kind == "kernels":
             self._kernels = (token, line, rows)
@@ -83,10 +84,10 @@ class InfoState:
             return
         self._count_operators(read.operators or {})
         if read.reasons is not None:
-            self._read_reasons(read.reasons, line)
+            self._read_reasons([Reason(name, message, line) for name, message in read.reasons])
 
-    def _read_reasons(self, reasons, line: int) -> None:
-        self._reasons = [Reason(name, message, line) for name, message in reasons]
+    def _read_reasons(self, reasons: list[Reason]) -> None:
+        self._reasons = reasons
 
     def _read_compiled(self, rows: list[str], line: int) -> None:
         self._compiled = []
@@ -163,10 +164,10 @@ class ReasonsBlock:
 
     reader = NAME
 
-    def __init__(self, done: Callable[[list[tuple[str, str]]], None]):
+    def __init__(self, done: Callable[[list[Reason]], None]):
         self._done = done
         self._class = ""
-        self._reasons: list[tuple[str, list[str]]] = []
+        self._reasons: list[tuple[str, list[str], int]] = []
         self._ended = False
 
     def takes(self, token: Token, line: int) -> bool:
@@ -182,10 +183,10 @@ class ReasonsBlock:
             return False
         elif text.startswith(collector.REASON_MARK):
             if len(self._reasons) < MOST_LINES:
-                self._reasons.append((self._class, [text.removeprefix(collector.REASON_MARK)]))
-        elif self._reasons:
+                self._reasons.append((self._class, [text.removeprefix(collector.REASON_MARK)], line))
+        elif self._reasons and len(self._reasons[-1][1]) < MOST_MESSAGE_LINES:
             self._reasons[-1][1].append(text)
         return True
 
     def close(self) -> None:
-        self._done([(name, "\n".join(lines)) for name, lines in self._reasons])
+        self._done([Reason(name, "\n".join(lines), number) for name, lines, number in self._reasons])

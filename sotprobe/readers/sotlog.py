@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.model.site import EXACT, FUNCTION, NEAR
@@ -27,6 +28,7 @@ from sotprobe.readers.versions_seen import Spellings
 NAME = "sotlog"
 MOST_FUNCTIONS = 20_000
 _PHRASES = (*sot.SOT, *listings.LISTINGS)
+_MOST_BEHIND = 1_000
 _FOLLOWS = {phrase.kind: phrase.follows for phrase in _PHRASES if phrase.follows}
 
 
@@ -55,7 +57,7 @@ class SotGrammar:
 
     def _behind(self, head: str, text: str) -> Token | None:
         """The line that was printed behind one without a newline: of several the last, which ended it."""
-        for found in sot.EMBEDDED.finditer(text, len(head)):
+        for found in islice(sot.EMBEDDED.finditer(text, len(head)), _MOST_BEHIND):
             head = next((head for head in self.heads if text.startswith(head, found.start())), "")
             if head and not (head in self._phrases and self._phrases[head].unended):
                 return self.token(head, text[found.start() :])

@@ -161,17 +161,24 @@ def _waiting(events: Sequence[Event]) -> dict[SourceSite, list[Event]]:
 def _with_causes(events: Sequence[Event], roots: Sequence[_Root], file: str) -> list[Event]:
     """The breaks of one function with the reasons they had. Which break had which is not known, but how many had none is."""
     explained = sum(max(root.count, 1) for root in roots)
-    shown = tuple(evidence for event in events for evidence in event.evidence)
-    found = [
-        replace(
-            events[0],
-            cause=root.cause,
-            message=root.message,
-            evidence=(Evidence(READER, vocabulary.describe(root.name, root.message), file, root.line), *shown),
-        )
-        for root in roots
-    ]
+    shown = _shown(events[:explained], len(roots))
+    found, causes = [], set()
+    for root in roots:
+        said = Evidence(READER, vocabulary.describe(root.name, root.message), file, root.line)
+        evidence = (said,) if root.cause in causes else (said, *shown)  # once for each finding
+        causes.add(root.cause)
+        found.append(replace(events[0], cause=root.cause, message=root.message, evidence=evidence))
     return [*found, *events[explained:]]
+
+
+def _shown(events: Sequence[Event], reasons: int) -> tuple[Evidence, ...]:
+    """What the log shows of the breaks of one function; of several with several reasons that they are there."""
+    lines = tuple(evidence for event in events for evidence in event.evidence)
+    if reasons == 1 or len(lines) < 2 or events[0].site is None:
+        return lines
+    numbers = ", ".join(str(evidence.line) for evidence in lines)
+    text = f"{len(lines)} breaks in {events[0].site.function} (lines {numbers}); the log does not say which had which reason"
+    return (replace(lines[0], text=text),)
 
 
 def _of_these(events: Sequence[Event], roots: Sequence[_Root], file: str) -> list[Event]:

@@ -53,9 +53,9 @@ class InstructionsBlock:
         if self._open > 0 and is_nobodys(token):
             self._open += _open_brackets(text)
             return True
-        found = listings.INSTRUCTION.match(text)
-        self._open = _open_brackets(found["rest"]) if found else 0
-        return found is not None or not text.strip() or listings.INSTRUCTION_NOTE.match(text) is not None
+        rest = listings.instruction(text)
+        self._open = _open_brackets(rest or "")
+        return rest is not None or not text.strip() or listings.INSTRUCTION_NOTE.match(text) is not None
 
     def close(self) -> None:
         """Nothing is taken from the lines."""

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from sotprobe.paddle_compat.log_lines import enforce
+from sotprobe.paddle_compat.log_lines.sot import MESSAGE_GOES_ON
 
 HEAD = "Traceback (most recent call last):"
 GROUP_HEAD = "  + Exception Group Traceback (most recent call last):"
@@ -186,7 +187,7 @@ class _Message:
         return not first or first.endswith(":") or self.holds_origin or self._awaits_place()
 
     def _takes_at_margin(self, text: str) -> bool:
-        if self._said().rstrip().endswith(":") or text.startswith(enforce.ORIGIN):
+        if self._said().rstrip().endswith(":") or text.startswith((enforce.ORIGIN, *MESSAGE_GOES_ON)):
             return True
         if self.holds_origin and self._origin_takes(text):
             return True

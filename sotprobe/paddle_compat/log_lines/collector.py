@@ -52,7 +52,7 @@ COLLECTOR: tuple[Phrase, ...] = (
 )
 
 # The lines below a title. Reasons are whatever a message says, so they are told by their place.
-COMPILE_COUNT_LINE = re.compile(r" {4}(?P<name>\S.*?) \((?P<path>.*):(?P<line>\d{1,9})\): (?P<count>\d{1,9})$")
+COMPILE_COUNT_LINE = re.compile(r" {4}(?P<name>\S.{0,499}?) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\): (?P<count>\d{1,9})$")
 KERNEL_LINE = re.compile(r"(?P<mode>dygraph|static) kernel count: (?P<count>\d{1,9})$")
 REPORT_LINE = re.compile(
     r"No \w+ info$|All tensor count: \d+, hit count: \d+$|Hit rate: [\d.]+$|Only one subgraph is generated$|"
@@ -63,6 +63,7 @@ REASON_CLASS = re.compile(r"(?P<name>[A-Za-z_]\w*) \((?P<count>\d{1,9})\):$")
 REASON_MARK = "\t"
 
 _INLINED = re.compile(r'File "(?P<path>.*?)", line (?P<line>\d{1,9}), in (?P<name>.*?) encountered breakgraph error caused by')
+_LONGEST = 20_000
 _SIR_NAME = re.compile(r"SIR_\d+$")
 
 
@@ -82,7 +83,7 @@ class Inlined:
 
 def inlined(message: str) -> tuple[Inlined, ...]:
     """The functions a reason came up through, outermost first; none for a break in the frame itself."""
-    return tuple(Inlined(found["path"], int(found["line"]), found["name"]) for found in _INLINED.finditer(message))
+    return tuple(Inlined(found["path"], int(found["line"]), found["name"]) for found in _INLINED.finditer(message[:_LONGEST]))
 
 
 def root(message: str) -> str:

@@ -25,7 +25,7 @@ LISTINGS: tuple[Phrase, ...] = (
     Phrase(
         "dimension-sizes",
         ("  frame.f_locals[", "  frame.f_globals["),
-        re.compile(r".*\]: \{[^{}]*\}$"),
+        re.compile(r"[^{}]{1,4096}\]: \{[^{}]{0,4096}\}$"),
         level=1,
         shared=True,
         versions="3.0+",
@@ -124,12 +124,18 @@ STACK_END = (")]", "[]")
 
 # A line of ``dis`` or of SOT's own listing: "  16   2 LOAD_FAST  0 (self)" with ">>" and "-->" marks, -1 for an instruction
 # without an offset; 3.13 has labels "L1:" in the place of offsets.
-INSTRUCTION = re.compile(
-    r"\s*(?:\d+|--)?\s+(?:-->)?\s*(?:>>)?\s*(?:L\d+:)?\s*(?P<offset>-?\d+)?\s+(?P<opcode>[A-Z][A-Z_0-9]{2,})(?P<rest>\s.*|$)",
-    re.DOTALL,
+_INSTRUCTION = re.compile(
+    r"(?:(?:\d{1,9}|--) +)?(?:--> *)?(?:>> *)?(?:L\d{1,9}: +)?(?:-?\d{1,9} +)?[A-Z][A-Z_0-9]{2,39}(?P<rest> .*|$)", re.DOTALL
 )
 # What else stands in a listing of ``dis``.
 INSTRUCTION_NOTE = re.compile(r"\s*(?:ExceptionTable:|L?\d+ to L?\d+ -> |Disassembly of <code object )|\s+--\s*$")
+
+
+def instruction(text: str) -> str | None:
+    """What stands behind the opcode of a line of a listing; None for another line. All begin with a blank or a number."""
+    found = _INSTRUCTION.match(text.lstrip()) if text[:1].isspace() or text[:1].isdigit() else None
+    return found["rest"] if found else None
+
 
 # "ShapeMatchGuard(locals[x]) |", one deeper below the other; trees of several translations are joined by "and".
 GUARD_TREE_LINE = re.compile(r"\s|\w+Guard\(|\(.*\)(?: \|)?$|and$|$")

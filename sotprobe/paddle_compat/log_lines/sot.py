@@ -146,6 +146,8 @@ OPCODE_HEAD = "[Translate "
 OUTERMOST_HEAD = "[Translate Executor"
 _OPCODE = re.compile(r"\[Translate \w+ ?(?P<depth>\d{1,9})?\]:? ?\(line +(?P<line>\d{1,9})\) (?P<opcode>\w+)")
 
+# Messages of FallbackError that go on in lines at the margin: "Break graph in closure is not support." (3.1+).
+MESSAGE_GOES_ON = ("`co_freevars`: ", "`co_cellvars`: ")
 # A message below [BreakGraph] goes on in lines that are indented by this much.
 REASON_INDENT = "    "
 _INLINE_26 = re.compile(r"^\(+(?P<reason>.*?)\)+ raised while inline call")

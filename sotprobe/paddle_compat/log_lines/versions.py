@@ -75,7 +75,7 @@ _PADDLE = re.compile(
     r"(?: is |\s*(?:==|=|:)\s*|\s+)['\"]?v?(?P<version>(?:[23]\.\d+\.\d+|0\.0\.0)[\w.+-]*)",
     re.IGNORECASE,
 )
-_PYTHON = re.compile(r"(?:^|\s)Python(?: version)?\s*(?:==|=|:|\s)\s*(?P<version>3\.\d+\.\d+)")
+_PYTHON = re.compile(r"(?:^|\s)Python(?: version)?(?:\s*(?:==|=|:)\s*|\s+)(?P<version>3\.\d{1,3}\.\d{1,3})")
 _ADVICE = re.compile(r"require|install |upgrad|at least|or (?:later|higher|above)|>=|not support", re.IGNORECASE)
 
 

@@ -169,6 +169,21 @@ def test_reasons_of_the_only_function_that_broke():
     assert parts.counts["breaks"] == 2
 
 
+def test_which_break_had_which_reason_is_not_known():
+    """Said once for each cause, with the lines of the breaks."""
+    other = PRINT.replace("ConstantVariable", "ConstantVariable, ConstantVariable")
+    text = entered("f", "$resume_0@f_00000", "$resume_1@$resume_0@f_00000") + reasons(
+        "BuiltinFunctionBreak (3):", PRINT, other, FLOAT
+    )
+    events = [event for event in parts_of(text.encode()).events if event.kind == "break"]
+    assert [(event.cause, [evidence.line for evidence in event.evidence]) for event in events] == [
+        ("print", [9, 3]),
+        ("print", [10]),
+        ("float-read", [11, 3]),
+    ]
+    assert events[0].evidence[1].text == "2 breaks in f (lines 3, 5); the log does not say which had which reason"
+
+
 def test_one_reason_for_every_break():
     text = entered("f", "$resume_0@f_00000", "g", "$resume_1@g_00000") + reasons("BuiltinFunctionBreak (2):", PRINT, PRINT)
     assert breaks(parts_of(text.encode())) == [("print", "f"), ("print", "g")]
@@ -223,10 +238,10 @@ def test_level_3_knows_better():
     assert breaks(parts_of(data + table.encode())) == placed
 
 
-def test_evidence_names_the_table():
+def test_evidence_is_the_line_of_the_message():
     data = (entered("f", "$resume_0@f_00000") + reasons("BuiltinFunctionBreak (1):", PRINT)).encode()
     (event,) = [event for event in parts_of(data).events if event.kind == "break"]
     assert isinstance(event, Event)
     assert event.site == SourceSite("/proj/a.py", ord("f"), "f", "function")
-    assert (event.evidence[0].reader, event.evidence[0].line) == ("sotinfo", 5)
+    assert (event.evidence[0].reader, event.evidence[0].line) == ("sotinfo", 7)
     assert event.evidence[0].text.startswith("BuiltinFunctionBreak: Not support builtin function: print")

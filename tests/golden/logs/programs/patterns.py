@@ -127,6 +127,17 @@ def list_of(x, step):
     return sum([part * 2 for part in (x, x + 1)])
 
 
+def closure_break(x, step):
+    results = []
+
+    def inner(y):
+        results.append(y + x)
+
+    print("USER behind a closure")
+    inner(x)
+    return results[-1].sum()
+
+
 def add_one(x):
     return x + 1
 
