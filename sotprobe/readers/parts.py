@@ -38,10 +38,12 @@ class Parts:
     """One process of one log file.
 
     ``last_line`` is the last line of each reader, so that what came after what can be told. ``operators`` are operator counts
-    by subgraph name. ``simulated`` are functions of the user's that SOT simulated, as frames or inlined (level 3). ``calls`` are
-    entries of the outermost frame, ``static_calls`` those in which a subgraph ran. ``steps`` counts benchmark lines. ``level`` is the SOT_LOG_LEVEL that the lines prove, None without SOT lines. ``last_entry`` is the line where
-    SOT last entered a frame, ``reached`` the user's line that it was simulating at the end of the log or else the frame that it
-    entered last. ``exit`` is how the process ended, None when the log does not say.
+    by subgraph name. ``paddle_spans`` are the versions of Paddle that the wording may be of, ``opcodes`` those of Python that the
+    lines name. ``simulated`` are functions of the user's that SOT simulated, as frames or inlined (level 3). ``calls`` are
+    entries of the outermost frame, ``static_calls`` those in which a subgraph ran. ``steps`` counts benchmark lines. ``level``
+    is the SOT_LOG_LEVEL that the lines prove, None without SOT lines. ``last_entry`` is the line where SOT last entered a frame,
+    ``reached`` the user's line that it was simulating at the end of the log or else the frame that it entered last. ``exit`` is
+    how the process ended, None when the log does not say.
     """
 
     file: str

@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from sotprobe.paddle_compat.log_lines.phrase import BOX, INSTRUCTIONS, VALUE, Phrase
 
 # Bounded, so that a line without end takes no more than its share of time.
-CODE = r'<code object (?P<name>.{1,500}?) at (?P<address>0x[0-9a-f]{1,20}), file "(?P<path>[^"]{0,4096})", line (?P<line>\d{1,9})>'
+CODE = (
+    r"<code object (?P<name>.{1,500}?) at (?P<address>0x[0-9a-f]{1,20}), "
+    r'file "(?P<path>[^"]{0,4096})", line (?P<line>\d{1,9})>'
+)
 _CODE = re.compile(CODE)
 
 ENTRY_HEAD = "[eval_frame_callback] start to translate: "
@@ -55,7 +58,7 @@ SOT: tuple[Phrase, ...] = (
         level=0,
         versions="3.1+",
     ),
-    Phrase("export", ("[SOT] Export SIR_",), re.compile(r"(?P<id>\d{1,9}) (?P<outcome>Success|Failed)"), level=0, versions="3.0+"),
+    Phrase("export", ("[SOT] Export SIR_",), re.compile(r"\d{1,9} (?:Success|Failed)"), level=0, versions="3.0+"),
     # --- subgraphs
     Phrase("built", ("start subgraph compile and execution.",)),
     Phrase("run", ("[FallbackWrapper] start run SIR:",)),
