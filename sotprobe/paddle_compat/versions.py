@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 Version = tuple[int, ...]
@@ -48,6 +49,7 @@ def parse_version(text: str | None) -> Version | None:
     return tuple(int(part) for part in match.group().split(".")) if match else None
 
 
+@lru_cache(maxsize=256)
 def span(text: str) -> Span:
     """``3.1+``, ``2.6-3.0`` or ``3.3.1``.
 

@@ -59,8 +59,9 @@ class LogFile:
                 if len(text) == passage.size:
                     return
                 rest = text[passage.size + 1 :].split(b"\n")
-                if self._tokenizer.known(rest):  # a longer passage
+                if passage.open and self._tokenizer.known(rest):  # a longer passage
                     self._learn(text)
+                passage.open -= passage.open > 0
             else:
                 rest = (_HEAD + text).split(b"\n")[read:]
             self._read_lines(rest)
@@ -81,6 +82,7 @@ class LogFile:
             self._only.settle(forgotten)
 
     def _read_lines(self, lines: list[bytes]) -> None:
+        """The loop that every line goes through which is in no known passage: most of the time is spent here."""
         tokenizer, only, number = self._tokenizer, self._only, self.source.lines
         memo, block, quick, last_quick = tokenizer.memo, only.block, 0, 0
         for raw, token in zip(lines, map(memo.get, lines), strict=True):
@@ -95,15 +97,27 @@ class LogFile:
                 if len(raw) > LONGEST_LINE:
                     self._cut(number)
                 token = tokenizer.token(raw)
-            process = only if token.rank is None else self._process(token)
-            if process is None:
-                only.count_nobodys(token)
+            if token.rank is not None:
+                self._read_ranked(token, number)
+            elif block is not None and block.takes(token, number):
+                only.taken += 1
+                only.taken_line = number
             else:
-                process.take(token, number)
-            block = only.block
+                if block is not None:
+                    only.declined(token, number)
+                else:
+                    only.give(token, number)
+                block = only.block
         if quick:
             only.took_quick(quick, last_quick)
         self.source.lines = number
+
+    def _read_ranked(self, token: Token, number: int) -> None:
+        process = self._process(token)
+        if process is None:
+            self._only.count_nobodys(token)
+        else:
+            process.take(token, number)
 
     def _cut(self, number: int) -> None:
         self.source.cut += 1
@@ -154,47 +168,58 @@ class _Process:
     def __init__(self, origin: Origin, rank: str | None, grammars: Sequence[Grammar], counters: dict[str, LineCounter]):
         self.block: Block | None = None
         self._under: Block | None = None  # the block that a message from aside stands in the middle of
-        self.any_lines = False
+        self._strange = False  # lines came that look like Paddle's, and nothing is known of them
         self._file = origin.file
         self._rank = rank
         self._states = {grammar.name: grammar.state(origin) for grammar in grammars}
         self._feeds = {name: state.feed for name, state in self._states.items()}
-        self._taken = 0  # lines that the open block took, the last of them at _taken_line
-        self._taken_line = 0
+        self._by_kind = {name: state for name, state in self._states.items() if isinstance(state, KindState)}
+        self.taken = 0  # lines that the open block took, the last of them at taken_line
+        self.taken_line = 0
         self.readers = self._states.keys()
         self._first = grammars[0].name
         self._aside = {grammar.name for grammar in grammars if grammar.aside}
         self._counters = counters
-        self._last: dict[str, int] = {}
+        self._tallies = {name: _Tally() for name in self._states}
+
+    @property
+    def any_lines(self) -> bool:
+        return self._strange or any(tally.matched for tally in self._tallies.values())
 
     def take(self, token: Token, line: int) -> None:
-        if self.block is not None and self._taken_by_block(token, line):
-            return
-        feed = self._feeds.get(token.reader)
-        if feed is None:
-            self.count_nobodys(token)
-            return
-        if token.kind == MALFORMED:
-            self.any_lines = True
-            self._counters[token.reader].malformed(token.text)
-            return
-        self._note(token.reader, 1, line)
-        if token.quick:
-            return
-        opened = feed(token, line)
-        if opened is not None:
-            self._open(opened)
+        block = self.block
+        if block is None:
+            self.give(token, line)
+        elif block.takes(token, line):
+            self.taken += 1
+            self.taken_line = line
+        else:
+            self.declined(token, line)
 
-    def _taken_by_block(self, token: Token, line: int) -> bool:
-        if self.block.takes(token, line):
-            self._taken += 1
-            self._taken_line = line
-            return True
+    def declined(self, token: Token, line: int) -> None:
+        """The open block does not take it."""
         if token.reader not in self._aside or self.block.reader in self._aside:
             self._close()
             if self.block is not None:  # it goes on behind a message from aside
-                return self._taken_by_block(token, line)
-        return False
+                self.take(token, line)
+                return
+        self.give(token, line)
+
+    def give(self, token: Token, line: int) -> None:
+        """To its reader, whatever block is open."""
+        tally = self._tallies.get(token.reader)
+        if tally is None:
+            self.count_nobodys(token)
+        elif token.kind == MALFORMED:
+            self._strange = True
+            self._counters[token.reader].malformed(token.text)
+        else:
+            tally.matched += 1
+            tally.last = line
+            if not token.quick:
+                opened = self._feeds[token.reader](token, line)
+                if opened is not None:
+                    self._open(opened)
 
     def _open(self, opened: Block) -> None:
         """A message from aside that has several lines does not end the block it came in the middle of."""
@@ -212,28 +237,26 @@ class _Process:
         block.close()
 
     def _count_taken(self, block: Block) -> None:
-        if self._taken:
-            self._note(block.reader, self._taken, self._taken_line)
-            self._taken = 0
+        if self.taken:
+            self._tallies[block.reader].add(self.taken, self.taken_line)
+            self.taken = 0
 
     def feed_for(self, token: Token) -> Feed | None:
         """What reads tokens that came before and come again; None for those that are nobody's or say nothing."""
-        state = self._states.get(token.reader)
-        if state is None or token.quick:
+        if token.quick or token.reader not in self._feeds:
             return None
-        return state.handler(token.kind) if isinstance(state, KindState) else state.feed
+        by_kind = self._by_kind.get(token.reader)
+        return self._feeds[token.reader] if by_kind is None else by_kind.handler(token.kind)
 
     def took_quick(self, number: int, line: int) -> None:
         """So many quick lines of the first reader came, the last of them at ``line``, while no block was open."""
-        self._note(self._first, number, line)
+        self._tallies[self._first].add(number, line)
 
     def replay(self, passage: Passage, number: int) -> int:
         """Take the lines of a passage that begins behind line ``number``. Returns how many: all, unless a block begins in it."""
         if self.block is not None:
-            if self._taken_by_block(passage.first, number + 1):
-                return 1
-            if self.block is not None:
-                return 0
+            self.take(passage.first, number + 1)
+            return 1
         for place, feed, token in passage.telling:
             self.block = feed(token, number + place)
             if self.block is not None:
@@ -248,7 +271,7 @@ class _Process:
         if not passage.uses:
             return
         for reader, matched in passage.matched.items():
-            self._note(reader, matched * passage.uses, passage.last + passage.ends[reader])
+            self._tallies[reader].add(matched * passage.uses, passage.last + passage.ends[reader])
         if passage.ignored:
             self._counters[TEXT].ignored(passage.ignored * passage.uses)
 
@@ -257,21 +280,14 @@ class _Process:
             if reader is None:
                 self._counters[TEXT].ignored()
             else:
-                self._note(reader, 1, number + place)
-
-    def _note(self, reader: str, matched: int, line: int) -> None:
-        """Count lines of a reader, the last of which is ``line``."""
-        self.any_lines = True
-        self._counters[reader].matched(matched)
-        if line > self._last.get(reader, 0):
-            self._last[reader] = line
+                self._tallies[reader].add(1, number + place)
 
     def count_nobodys(self, token: Token) -> None:
         counter = self._counters[TEXT]
         if token.kind in (PLAIN, BLANK):
             counter.ignored()
         elif token.kind == UNRECOGNISED:
-            self.any_lines = True
+            self._strange = True
             counter.unrecognised(token.text)
         else:
             raise AssertionError(f"no reader for {token!r}")
@@ -279,7 +295,25 @@ class _Process:
     def finish(self) -> Parts:
         while self.block is not None:
             self._close()
-        parts = Parts(self._file, self._rank, last_line=self._last)
+        counted = {name: tally for name, tally in self._tallies.items() if tally.matched}
+        for name, tally in counted.items():
+            self._counters[name].matched(tally.matched)
+        parts = Parts(self._file, self._rank, last_line={name: tally.last for name, tally in counted.items()})
         for state in self._states.values():
             state.finish(parts)
         return parts
+
+
+class _Tally:
+    """How many lines of a reader there were, and which was the last."""
+
+    __slots__ = ("last", "matched")
+
+    def __init__(self) -> None:
+        self.matched = 0
+        self.last = 0
+
+    def add(self, matched: int, last: int) -> None:
+        self.matched += matched
+        if last > self.last:
+            self.last = last

@@ -18,6 +18,8 @@ _KEY = 96
 _MOST_ALIKE = 8
 _MOST_BYTES = 24 << 20
 _OVERHEAD = 1000  # about what a passage takes beyond its text
+# So often what comes behind a passage is looked at, whether it belongs to it.
+_OPEN = 4
 # Remembering costs about as much as reading: after so many passages with one beginning that were of no use it ends.
 _TRUST = 40
 _NEWLINE = ord("\n")
@@ -35,11 +37,11 @@ class Passage:
     """``text`` is its lines, ``lines`` their number, ``readers`` who counts each of them (None: nobody's, ignored).
 
     ``first`` is the token of the first line. ``telling`` are the lines to read: place (from 1), what reads it, and the token.
-    ``matched``, ``ignored`` and ``ends``, the place of each reader's last line, are sums of ``readers``. ``uses`` counts how
+    ``open`` is how often it may still turn out to be longer. ``matched``, ``ignored`` and ``ends``, the place of each reader's last line, are sums of ``readers``. ``uses`` counts how
     often it was recognised; ``last`` is the number of the line before it at the last time.
     """
 
-    __slots__ = ("ends", "first", "ignored", "last", "lines", "matched", "readers", "size", "telling", "text", "uses")
+    __slots__ = ("ends", "first", "ignored", "last", "lines", "matched", "open", "readers", "size", "telling", "text", "uses")
 
     def __init__(self, text: bytes, tokens: Sequence[Token], process: Process, last: int):
         self.text = text
@@ -53,6 +55,7 @@ class Passage:
         self.matched = Counter(reader for reader in self.readers if reader is not None)
         self.ignored = self.readers.count(None)
         self.ends = {reader: place for place, reader in enumerate(self.readers, start=1) if reader is not None}
+        self.open = _OPEN
         self.uses = 0
         self.last = last
 
