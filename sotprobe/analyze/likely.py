@@ -80,7 +80,7 @@ class Likely:
         only = found[0]
         if event.cause in (None, UNKNOWN):
             self.inferred.add((only.cause, only.site))
-        text = f"line {only.site.line} is the one of {only.site.function} that it can be: {self._quoted(only)}"
+        text = f"line {only.site.line} is the only one of {only.site.function} that it can be: {self._quoted(only)}"
         evidence = (*event.evidence, Evidence("source", text))
         return replace(event, cause=only.cause, site=replace(only.site, precision=NEAR), evidence=evidence)
 

@@ -30,6 +30,7 @@ from sotprobe.analyze.rules.base import (
     title_of,
 )
 from sotprobe.model import Event, Evidence, SourceSite
+from sotprobe.model.site import NEAR
 from sotprobe.paddle_compat import vocabulary
 
 # Guards on a value that a graph break may have brought in.
@@ -123,16 +124,18 @@ def _value_break(facts: Facts, event: Event) -> SourceSite | None:
         if other.frame == event.frame and other.cause in _VALUE_BREAKS and other.site is not None
     ]
     by_line = {site.line: other.site for other in breaks for site in (*other.stack, other.site)}
+    by_depth = {len(other.break_lines): other.site for other in breaks if other.site.precision == NEAR}
     if event.site is not None and event.site.line in by_line:
         return by_line[event.site.line]
     names = {name for guard in event.guards if (name := vocabulary.guarded_local(guard.expression))}
-    for line in reversed(event.break_lines):
-        if line not in by_line or event.frame is None:
+    for depth, line in reversed(list(enumerate(event.break_lines))):
+        site = by_line.get(line) if line else by_depth.get(depth)  # a log may only tell how many breaks lie before
+        if site is None or event.frame is None:
             continue
         file = facts.sources.file(event.frame.path)
-        assigned = file.names_assigned_at(line) if file else frozenset()
+        assigned = file.names_assigned_at(site.line) if file else frozenset()
         if not names or names & assigned:
-            return by_line[line]
+            return site
     return None
 
 
@@ -156,8 +159,13 @@ def _summary(facts: Facts, events: list[Event], goes_on: bool, filled: bool) -> 
     spent = f", {sum(durations) / 1e6:.0f} ms in total" if durations else ""
     when = moments(facts, (event.step for event in events))
     where = f" in {when}" if when else ""
-    end = "until the cache was full" if filled else "and goes on" if goes_on else "and stays compiled since"
+    end = "until the cache was full" if filled else "and goes on" if goes_on else _since(facts, events)
     return Evidence("hooks", f"{plural(len(events), 'recompile')}{where}{spent}, {end}")
+
+
+def _since(facts: Facts, events: list[Event]) -> str:
+    last = max((event.step for event in events if event.step is not None), default=None)
+    return "with nothing after it" if last is not None and last >= facts.last_step else "and stays compiled since"
 
 
 def _per_step(events: list[Event], steps: int) -> float | None:
