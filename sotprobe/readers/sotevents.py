@@ -34,6 +34,7 @@ class EventFolder:
         self._events: dict[tuple, Event] = {}
         self._first_seen: dict[tuple, Moment] = {}
         self._uncommitted: list[Event] = []
+        self._spent: tuple[Evidence, ...] = ()
         self.frames_that_broke: set[SourceSite] = set()
         self.left_out = False
 
@@ -76,11 +77,15 @@ class EventFolder:
         """The last recompile of a frame did not take place: a limit came first."""
         self._events.pop(("recompile", frame.key, frame.recompiles), None)
 
+    def time_spent(self, evidence: Evidence) -> None:
+        """How much compile time is spent, and of how much: said once, before the first frame that is given up for it."""
+        self._spent = (evidence,)
+
     def given_up(self, kind: str, frame: Frame, evidence: Evidence) -> None:
-        cause = "cache-full" if kind == "cache-full" else "compile-time"
-        event = Event(
-            kind, evidence.line or 0, None, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=(evidence,)
-        )
+        cause, said = "cache-full", (evidence,)
+        if kind != "cache-full":
+            cause, said, self._spent = "compile-time", (evidence, *self._spent), ()
+        event = Event(kind, evidence.line or 0, None, frame.site, frame.site, cause, break_lines=frame.break_lines, evidence=said)
         self._fold((kind, frame.key), event)
 
     def fallback(self, frame: Frame, chain: Sequence[Raised], where: Sequence[SourceSite], evidence: Evidence) -> None:

@@ -103,6 +103,7 @@ class SotState:
             "cache-full": self._cache_full,
             "compile-limit": self._compile_limit,
             "total-limit": self._compile_limit,
+            "time-spent": lambda token, line: self._events.time_spent(self._evidence(token.text, line)),
             "built": self._built,
             "run": self._run,
             "sir-head": self._sir_head,

@@ -177,7 +177,7 @@ def _shown(events: Sequence[Event], reasons: int) -> tuple[Evidence, ...]:
     if reasons == 1 or len(lines) < 2 or events[0].site is None:
         return lines
     numbers = ", ".join(str(evidence.line) for evidence in lines)
-    text = f"{len(lines)} breaks in {events[0].site.function} (lines {numbers}); the log does not say which had which reason"
+    text = f"{len(lines)} breaks in {events[0].site.function} (log lines {numbers}); which of them had which reason is not told"
     return (replace(lines[0], text=text),)
 
 

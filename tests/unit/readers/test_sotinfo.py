@@ -181,7 +181,7 @@ def test_which_break_had_which_reason_is_not_known():
         ("print", [10]),
         ("float-read", [11, 3]),
     ]
-    assert events[0].evidence[1].text == "2 breaks in f (lines 3, 5); the log does not say which had which reason"
+    assert events[0].evidence[1].text == "2 breaks in f (log lines 3, 5); which of them had which reason is not told"
 
 
 def test_one_reason_for_every_break():
