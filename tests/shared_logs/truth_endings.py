@@ -117,7 +117,10 @@ CASE_37 = (
         may=("recompile",),
     ),
     *logs("37", "log_{}_per_code.txt", ("331",), _LIMITED, replace(_LIMIT, says="per code"), absent=("recompile", "cache-limit")),
-    *logs("37", "log_{}_total.txt", ("331",), _LIMITED, replace(_LIMIT, says=r"(?=.*max compile time total, skip)(?=.*0\.00173)"), absent=("recompile", "cache-limit")),
+    *logs(
+        "37", "log_{}_total.txt", ("331",), _LIMITED,
+        replace(_LIMIT, says=r"(?=.*max compile time total, skip)(?=.*0\.00173)"), absent=("recompile", "cache-limit"),
+    ),
 )  # fmt: skip
 
 # --- 39: an if on a tensor, after a comprehension that 2.6 does not like
