@@ -88,7 +88,7 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
     for event in facts.events("eager-frame"):
         if event.outcome == "seen" or event.cause == "python-too-new":  # that is told of the whole program
             continue
-        if event.cause == "hook-off" and _place(event.frame) in too_small:  # small-graph tells of it
+        if event.cause == "hook-off" and _place(facts, event.frame) in too_small:  # small-graph tells of it
             continue
         if event.frame is not None and event.frame not in said:
             groups[event.frame, event.cause or "unknown"].append(event)
@@ -175,23 +175,27 @@ def _of_constructs(
     return _cause_of(facts, frame.path, first), site, _other_constructs(facts, frame, site)
 
 
-def _below_too_small(facts: Facts) -> set[tuple[str, str] | None]:
-    """Functions (path, name) whose subgraph was too small, and those that only they call.
+def _below_too_small(facts: Facts) -> set[tuple | None]:
+    """Functions whose subgraph was too small, and those that only they call.
 
     SOT simulated them in one piece, so what they call was seen and is in the count of operators; then the frame runs with the
     hook off.
     """
-    small = {_place(event.frame) for event in facts.events("translate") if event.outcome == "too-small"}
+    small = {_place(facts, event.frame) for event in facts.events("translate") if event.outcome == "too-small"}
     hidden = [event for event in facts.events("eager-frame") if event.cause == "hook-off" and event.site is not None]
     while True:
-        more = {_place(event.frame) for event in hidden if _place(event.site) in small} - small
+        more = {_place(facts, event.frame) for event in hidden if _place(facts, event.site) in small} - small
         if not more:
             return small
         small |= more
 
 
-def _place(site: SourceSite | None) -> tuple[str, str] | None:
-    return None if site is None else (site.path, site.function)
+def _place(facts: Facts, site: SourceSite | None) -> tuple[str, str, int | None] | None:
+    """The function that a site is in, with its definition where it is known: two classes may both have a ``forward``."""
+    if site is None:
+        return None
+    function = facts.sources.function(site.path, site.line)
+    return (site.path, site.function, function.defined if function is not None and function.name == site.function else None)
 
 
 def _generator_that_calls(facts: Facts, events: list[Event]) -> SourceSite | None:
@@ -237,7 +241,7 @@ def _other_constructs(facts: Facts, frame: SourceSite, site: SourceSite) -> tupl
 
 def _fold_below(facts: Facts, found: list[LostFrame]) -> list[LostFrame]:
     """A frame whose caller is lost too is that caller's damage, not a cause of its own."""
-    by_place = {(lost.frame.path, lost.frame.function): lost for lost in found}
+    by_place = {_place(facts, lost.frame): lost for lost in found}
     kept: list[LostFrame] = []
     below: dict[LostFrame, list[SourceSite]] = defaultdict(list)
     for lost in found:
@@ -249,11 +253,11 @@ def _fold_below(facts: Facts, found: list[LostFrame]) -> list[LostFrame]:
     return [replace(lost, below=(*lost.below, *below[lost])) for lost in kept]
 
 
-def _root_of(facts: Facts, lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> LostFrame:
+def _root_of(facts: Facts, lost: LostFrame, by_place: dict[tuple | None, LostFrame]) -> LostFrame:
     visited = set()
     while _is_damage(facts, lost) and lost.frame not in visited:
         visited.add(lost.frame)
-        callers = [(site.path, site.function) for event in lost.events for site in _callers(event)]
+        callers = [_place(facts, site) for event in lost.events for site in _callers(event)]
         parent = next((by_place[caller] for caller in callers if by_place.get(caller, lost) is not lost), None)
         parent = parent or (_written_around(facts, lost, by_place.values()) if facts.is_log else None)
         if parent is None:

@@ -38,8 +38,8 @@ def not_captured(facts: Facts) -> Iterator[Draft]:
 
 def suspects_left(facts: Facts) -> Iterator[Suspect]:
     """Suspected functions of which nothing is known."""
-    lost = {(lost.frame.path, lost.frame.function) for lost in lost_of.lost_frames(facts)}
-    return (suspect for suspect in suspects(facts) if (suspect.frame.path, suspect.frame.function) not in lost)
+    lost = {lost.frame for lost in lost_of.lost_frames(facts)}
+    return (suspect for suspect in suspects(facts) if suspect.frame not in lost)
 
 
 def suspect_draft(facts: Facts, suspect: Suspect, slug: str, title: str) -> Draft:
