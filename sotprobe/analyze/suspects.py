@@ -11,7 +11,7 @@ import ast
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from sotprobe.analyze.callgraph import CALLED, Place, calls_in, dotted, walk_own
 from sotprobe.analyze.facts import Facts
@@ -26,19 +26,22 @@ MOST_SUSPECTS = 20
 _CAUSES = {"with": "with-block", "try": "try-block", "comprehension": "comprehension"}
 _EXCEPTION_TABLES = (3, 11)
 _INLINED_COMPREHENSIONS = (3, 12)
-# The generator of a context manager is a side effect of the with that uses it.
 _CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 _INLINED_LEVEL = 3
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """``frame`` is where the function is defined, ``site`` the line to blame, ``also`` others of the kind in it."""
+    """``frame`` is where the function is defined, ``site`` the line to blame.
+
+    ``proven``: the log shows a frame that only this function can have called, so it ran.
+    """
 
     frame: SourceSite
     site: SourceSite
     cause: str
     evidence: tuple[Evidence, ...]
+    proven: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -75,7 +78,8 @@ class _Search:
         return set(self._places(event.frame for event in self._facts.events(kind) if event.frame is not None))
 
     def found(self) -> Iterator[Suspect]:
-        waiting = deque((place, None) for place in (*sorted(self._entered, key=_order), *self._given()))
+        users = [user for found in self._managers.values() for user in found]
+        waiting = deque((place, None) for place in (*sorted(self._entered, key=_order), *self._given(), *users))
         seen: set[Place] = set()
         handed: set[SourceSite] = set()
         while waiting:
@@ -94,6 +98,16 @@ class _Search:
                     if found.frame not in handed:
                         handed.add(found.frame)
                         yield found
+
+    @cached_property
+    def _managers(self) -> dict[Place, list[Place]]:
+        """Generators of context managers that were entered, and the functions that use each of them."""
+        shown = sorted((place for place in self._entered if is_context_manager(place)), key=_order)
+        places = [place for file in self._program.files.values() for place in file.places] if shown else []
+        return {
+            manager: [place for place in places if any(call.callee == manager for call in self._program.calls(place))]
+            for manager in shown
+        }
 
     def _given(self) -> list[Place]:
         """What to_static is given in the source: functions, and the ``forward`` of layers."""
@@ -129,9 +143,7 @@ class _Search:
     def _suspect(self, place: Place, caller: Place | None) -> Suspect | None:
         function = place.function
         file = self._facts.sources.file(place.path)
-        if file is None or _CONTEXT_MANAGERS & {
-            (_decorator(item) or "").rpartition(".")[2] for item in function.node.decorator_list
-        }:
+        if file is None or is_context_manager(place):
             return None
         frame = SourceSite(place.path, function.defined, function.name, EXACT)
         if file.is_generator(function) or isinstance(function.node, ast.AsyncFunctionDef):
@@ -143,7 +155,12 @@ class _Search:
         site = SourceSite(place.path, first.line, function.name, EXACT)
         more = [str(item.line) for item in constructs if item.line != first.line]
         also = [Evidence("source", f"more of the kind at line {', '.join(more)}")] if more else []
-        return Suspect(frame, site, self._cause(place, first), (*self._evidence(place, caller, first.line), *also))
+        manager = next((manager for manager, users in self._managers.items() if users == [place]), None)
+        if manager is not None:
+            name = manager.function.name
+            also.insert(0, Evidence("sotlog", f"{name} was entered, which only its with can have called: it ran"))
+        evidence = (*self._evidence(place, caller, first.line), *also)
+        return Suspect(frame, site, self._cause(place, first), evidence, proven=manager is not None)
 
     def _constructs(self, place: Place) -> list[Construct]:
         """What SOT skips silently on the log's Python; 3.11 when it is not known."""
@@ -197,6 +214,11 @@ class _Search:
             source = self._facts.sources.file(callee.path) if callee else None
             if callee is not None and source is not None and source.is_generator(callee.function):
                 yield callee, "generator"
+
+
+def is_context_manager(place: Place) -> bool:
+    """Whether a function is the generator of a context manager: a side effect of the ``with`` that uses it."""
+    return any((_decorator(item) or "").rpartition(".")[2] in _CONTEXT_MANAGERS for item in place.function.node.decorator_list)
 
 
 def _order(place: Place) -> tuple[str, int]:

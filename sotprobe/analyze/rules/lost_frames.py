@@ -13,7 +13,7 @@ from sotprobe.analyze import lost as lost_of
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.lost import SILENT, LostFrame
 from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, rest_of, title_of
-from sotprobe.analyze.suspects import Suspect, suspects
+from sotprobe.analyze.suspects import Suspect, is_context_manager, suspects
 from sotprobe.model import Evidence
 from sotprobe.paddle_compat.traits import LOOKS
 
@@ -32,7 +32,8 @@ def not_captured(facts: Facts) -> Iterator[Draft]:
             yield lost_draft(facts, lost, "not-captured", f"{lost.frame.function} is not captured: {title_of(lost.cause)}")
     for suspect in suspects_left(facts):
         if suspect.cause != "no-grad":
-            title = f"{suspect.frame.function} may not be captured: {title_of(suspect.cause)}"
+            is_not = "is not" if suspect.proven else "may not be"
+            title = f"{suspect.frame.function} {is_not} captured: {title_of(suspect.cause)}"
             yield suspect_draft(facts, suspect, "not-captured", title)
 
 
@@ -43,8 +44,9 @@ def suspects_left(facts: Facts) -> Iterator[Suspect]:
 
 
 def suspect_draft(facts: Facts, suspect: Suspect, slug: str, title: str) -> Draft:
-    finding = make(facts, slug, INFO, title, suspect.site, suspect.evidence, cause=suspect.cause)
-    return Draft(replace(finding, suspected=True))
+    severity = WARNING if suspect.proven else INFO
+    finding = make(facts, slug, severity, title, suspect.site, suspect.evidence, cause=suspect.cause)
+    return Draft(replace(finding, suspected=not suspect.proven))
 
 
 def fallback(facts: Facts) -> Iterator[Draft]:
@@ -70,12 +72,23 @@ def reported(facts: Facts) -> Iterator[LostFrame]:
 def lost_draft(facts: Facts, lost: LostFrame, slug: str, title: str) -> Draft:
     """A finding about a lost frame; its cost is that of the function's lines."""
     idle = lost.how == SILENT and not lost_of.has_work(facts, lost)
-    severity = INFO if idle or lost.cause in _HARMLESS else WARNING
+    side_effect = facts.is_log and lost.cause == "generator" and _is_context_manager(facts, lost)
+    severity = INFO if idle or side_effect or lost.cause in _HARMLESS else WARNING
     evidence = [*evidence_of(lost.events), *lost_of.notes(lost)]
+    if side_effect:
+        evidence.append(Evidence("source", "it is a context manager's: a side effect of the with that uses it"))
+    elif facts.is_log and lost.cause == "generator":
+        text = "if it is a context manager's: the function whose with uses it is skipped without a line (Python 3.11+)"
+        evidence.append(Evidence("source", text))
     if idle:
         evidence.append(Evidence("lines", "no operators ran on its own lines: what it calls is captured on its own"))
     finding = make(facts, slug, severity, title, lost.site, evidence, cause=lost.cause, count_per_step=lost_count(facts, lost))
     return Draft(finding, lost_claim(facts, lost))
+
+
+def _is_context_manager(facts: Facts, lost: LostFrame) -> bool:
+    place = facts.program.place(lost.frame.path, lost.frame.line, lost.frame.function)
+    return place is not None and is_context_manager(place)
 
 
 def lost_claim(facts: Facts, lost: LostFrame) -> Claim:

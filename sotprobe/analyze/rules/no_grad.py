@@ -23,7 +23,8 @@ def no_grad_block(facts: Facts) -> Iterator[Draft]:
             yield lost_draft(facts, lost, "no-grad-block", title)
     for suspect in suspects_left(facts):
         if suspect.cause == CAUSE:
-            title = f"the no_grad block may keep all of {suspect.frame.function} from being captured"
+            keeps = "keeps" if suspect.proven else "may keep"
+            title = f"the no_grad block {keeps} all of {suspect.frame.function} from being captured"
             yield suspect_draft(facts, suspect, "no-grad-block", title)
     for cause, site, events in folded_breaks(facts):
         if cause == CAUSE:

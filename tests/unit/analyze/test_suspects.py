@@ -117,11 +117,11 @@ def ask(tmp_path: Path) -> Ask:
     """The findings about a log of the program above."""
     source = tmp_path / "src"
     source.mkdir()
-    (source / "model.py").write_text(MODEL)
     (source / "blocks.py").write_text(BLOCKS)
     (source / "other.py").write_text("import paddle\n\n\n@paddle.jit.to_static\ndef other(x):\n    with x:\n        return x\n")
 
-    def findings(log: str, python: str | None = "3.11", *, sourced: bool = True) -> list[Finding]:
+    def findings(log: str, python: str | None = "3.11", *, sourced: bool = True, model: str = MODEL) -> list[Finding]:
+        (source / "model.py").write_text(model)
         file = tmp_path / "train.log"
         file.write_text(log)
         request = LogRequest((str(file),), source=str(source) if sourced else None, python=python)
@@ -168,6 +168,34 @@ def test_generators_and_threads_of_shown_functions(ask: Ask) -> None:
     assert ("not-captured", "generator", "stream", _line("def stream")) in found
     assert ("not-captured", "thread", "worker", _line("def worker")) in found
     assert not any(function == "scope" for _, _, function, _ in found)  # a context manager is a side effect
+
+
+def test_a_context_manager_that_was_entered_proves_its_user(ask: Ask) -> None:
+    """Of two users it could be either; of one it is that."""
+    two = ask(_captured("captured") + _entry("scope"))
+    assert all(finding.suspected for finding in two if finding.cause in ("no-grad", "with-block"))
+    only = MODEL.replace("    with scope():\n        return x\n", "    return x\n")
+    found = ask(_captured("captured") + _entry("scope"), model=only)
+    (proven,) = [finding for finding in found if finding.cause == "no-grad"]
+    assert (proven.suspected, proven.severity, proven.site.line) == (False, "warning", NO_GRAD[3])
+    assert any("scope was entered" in evidence.text for evidence in proven.evidence)
+
+
+def test_the_generator_of_a_context_manager_is_a_side_effect(ask: Ask) -> None:
+    reason = "paddle.jit.sot.utils.exceptions.FallbackError: opcode: RETURN_GENERATOR is not supported."
+    log = (
+        _captured("captured")
+        + _entry("scope")
+        + (
+            f"Unsupported Frame is {_code('scope', _line('def scope('))}, error message is: \n"
+            f"Traceback (most recent call last):\n{reason}\n\n{_entry('scope')}"
+        )
+    )
+    (found,) = [finding for finding in ask(log) if finding.site.function == "scope"]
+    assert (found.slug, found.severity) == ("fallback", "info")
+    (found,) = [finding for finding in ask(log, sourced=False) if finding.site.function == "scope"]
+    assert found.severity == "warning"
+    assert any("skipped without a line" in evidence.text for evidence in found.evidence)
 
 
 def test_older_pythons_say_so_themselves(ask: Ask) -> None:
