@@ -73,7 +73,7 @@ CASE_01 = (
 # manager is a side effect, not the cause.
 _GENERATOR = counts(entered=3, fallback_hits=2, fallbacks=1)
 _TRY = Expected("not-captured", "try-block", 26, severity="warning|info", suspected=True)
-_WITH = Expected("not-captured", "with-block", 36, severity="warning|info", suspected=True)
+_WITH = Expected("not-captured", "with-block", 36, severity="warning|info", suspected=None)
 CASE_03 = (
     *logs("03", "log_{}_plain.txt", (*ALL, "300py310", "331py312", "331py313"), one_graph(3)),
     *logs("03", "log_{}_try.txt", (*ON_311, "331py312", "331py313"), {}, sourced=(_TRY, _WITH), says=SILENCE),
