@@ -85,7 +85,7 @@ class _Search:
         while waiting:
             place, caller = waiting.popleft()
             shown = place in self._simulated
-            if place in seen or not (shown or self._may_run_as_frame(caller)):
+            if place in seen or not (shown or self._may_run_as_frame(place, caller)):
                 continue
             seen.add(place)
             suspect = None if shown else self._suspect(place, caller)
@@ -132,9 +132,21 @@ class _Search:
             layers = [place for place in file.places if place.owner is not None and place.function.name == CALLED[0]]
             yield from layers if self._simulated.isdisjoint(layers) else ()
 
-    def _may_run_as_frame(self, caller: Place | None) -> bool:
-        """What captured code calls is inlined, or called on its own where that broke the graph."""
-        return caller is None or caller in self._eager or caller in self._broke
+    def _may_run_as_frame(self, place: Place, caller: Place | None) -> bool:
+        """What captured code calls is inlined, or called on its own where that broke the graph.
+
+        Below level 3 a break shows by the rest of the function behind it, and behind a call that is returned there is none. A
+        ``with`` breaks the graph when it is inlined; a ``try`` does not.
+        """
+        if caller is None or caller in self._eager or caller in self._broke:
+            return True
+        breaks = any(item.kind == "with" for item in self._constructs(place))
+        return breaks and (self._level or 0) < _INLINED_LEVEL and place in self._returned_by(caller)
+
+    def _returned_by(self, caller: Place) -> set[Place]:
+        """What a function calls last: ``return self.loss(x)``."""
+        returned = {id(node.value) for node in walk_own(caller.function.node) if isinstance(node, ast.Return)}
+        return {call.callee for call in self._program.calls(caller) if id(call.node) in returned}
 
     def _callees(self, place: Place) -> Iterator[Place]:
         yield from (call.callee for call in self._program.calls(place))

@@ -23,6 +23,8 @@ WORDS: dict[str, tuple[re.Pattern[str], ...]] = {
         # Made is not the trouble, begun is.
         "record-event": (r"\.begin\(", r"RecordEvent\("),
         "logging": (r"\blog(ger|ging)?\w*\.(debug|info|warning|warn|error|critical|exception|log)\(",),
+        # What is known to end so: SOT takes an exception that the logging module catches for the program's (3.2+).
+        "captured-exception": (r"\blog(ger|ging)?\w*\.(debug|info|warning|warn|error|critical|exception|log)\(",),
         "f-string": (r"""\b[rR]?[fF][rR]?["']""", r"\.format\(|%\s*\(?\w"),
         "locals-call": (r"\blocals\(",),
         "forced": (r"\bpsdb\.|force_dynamic|breakgraph",),

@@ -54,6 +54,17 @@ def fallback(facts: Facts) -> Iterator[Draft]:
     for lost in reported(facts):
         if lost.how != SILENT and lost.cause != "no-grad" and lost.cause not in HOST_SYNC_FRAMES:
             yield lost_draft(facts, lost, "fallback", f"{_what(lost)} runs eagerly: {title_of(lost.cause)}")
+    yield from _nameless(facts)
+
+
+def _nameless(facts: Facts) -> Iterator[Draft]:
+    """Fallbacks that a log tells without a frame: below SOT_LOG_LEVEL=2 it names none."""
+    for event in facts.events("fallback"):
+        if event.frame is None:
+            title = f"a function that the log does not name runs eagerly: {title_of(event.cause)}"
+            advice = f"SOT_LOG_LEVEL=2 names the function. {facts.advice(event.cause)}"
+            evidence = evidence_of([event])
+            yield Draft(make(facts, "fallback", WARNING, title, event.site, evidence, cause=event.cause, advice=advice))
 
 
 def _what(lost: LostFrame) -> str:

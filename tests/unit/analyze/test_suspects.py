@@ -163,6 +163,15 @@ def test_what_captured_code_calls_was_inlined(ask: Ask) -> None:
     assert WARM in _suspected(ask(_broken("broken") + _captured("forward")))
 
 
+def test_a_break_at_a_returned_call_leaves_no_trace_below_level_3(ask: Ask) -> None:
+    log = _captured("captured") + _captured("forward")
+    unused = ("not-captured", "with-block", "unused", _line("def unused") + 1)
+    assert unused not in _suspected(ask(log, model=MODEL.replace("return warm(x) * 2", "return unused(x) * 2")))
+    assert unused in _suspected(ask(log, model=MODEL.replace("return warm(x) * 2", "return unused(x)")))
+    # a try does not break when it is inlined
+    assert WARM not in _suspected(ask(log, model=MODEL.replace("return warm(x) * 2", "return warm(x)")))
+
+
 def test_generators_and_threads_of_shown_functions(ask: Ask) -> None:
     found = _suspected(ask(_broken("broken") + _captured("forward")))
     assert ("not-captured", "generator", "stream", _line("def stream")) in found
