@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sotprobe.model import SourceSite
+from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.model.run import FrameKey
 from sotprobe.model.site import FUNCTION
 from sotprobe.paddle_compat.names import original_name, resume_depth
@@ -97,3 +97,39 @@ class FrameTable:
                 del self._broke_at[next(iter(self._broke_at))]
             if known not in (None, chain):  # another process wrote into the file, and gave the name anew
                 self._by_text = {text: frame for text, frame in self._by_text.items() if not text.startswith(name)}
+
+
+def translations(frames: FrameTable) -> list[Event]:
+    return [
+        Event(
+            "translate", frame.first_line, None, frame.site, frame.site, count=frame.translations, break_lines=frame.break_lines
+        )
+        for frame in frames
+        if frame.translations
+    ]
+
+
+def unlogged_breaks(frames: FrameTable, told: set[SourceSite], file: str, reader: str) -> list[Event]:
+    """Breaks that only the resume functions behind them show: below level 3 nothing else does.
+
+    One for each depth: two branches of one ``if`` have a resume function each.
+    """
+    found: dict[tuple[SourceSite, int], Frame] = {}
+    for frame in frames:
+        if frame.depth and frame.site not in told:
+            found.setdefault((frame.site, frame.depth), frame)
+    return [
+        Event(
+            kind="break",
+            order=frame.first_line,
+            step=None,
+            site=SourceSite(site.path, site.line, site.function, FUNCTION),
+            frame=site,
+            message=f"{site.function} goes on in a resume function",
+            break_lines=(UNKNOWN_LINE,) * (depth - 1),
+            evidence=(
+                Evidence(reader, f"break {depth} of {site.function}: {min(frame.names)} was entered", file, frame.first_line),
+            ),
+        )
+        for (site, depth), frame in sorted(found.items())
+    ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from sotprobe.model import Event, Evidence, SourceSite
-from sotprobe.model.site import EXACT, FUNCTION, NEAR
+from sotprobe.model import Evidence, SourceSite
+from sotprobe.model.site import EXACT, NEAR
 from sotprobe.paddle_compat import vocabulary
 from sotprobe.paddle_compat.log_lines import listings, sot
 from sotprobe.paddle_compat.log_lines.phrase import Phrase, by_head, parse
@@ -16,7 +16,7 @@ from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.sotblocks import FallbackBlock, ReasonBlock
 from sotprobe.readers.sotcalls import Calls
 from sotprobe.readers.sotevents import MOST_GUARDS, EventFolder, innermost
-from sotprobe.readers.sotframes import UNKNOWN_LINE, Frame, FrameTable
+from sotprobe.readers.sotframes import Frame, FrameTable, translations, unlogged_breaks
 from sotprobe.readers.sotlisting import ExactLines, ListingBlock
 from sotprobe.readers.sotsimulation import Simulation
 from sotprobe.readers.sotsubgraphs import SubgraphTable
@@ -353,8 +353,8 @@ class SotState:
         parts.static_calls = self._calls.static
         parts.entries.update({frame.key: frame.entries / max(1, parts.calls) for frame in self._frames if frame.entries})
         told = self._events.events(self._calls.step)
-        untold = _unlogged_breaks(self._frames, self._events.frames_that_broke, self._file)
-        parts.events.extend([*told, *_translations(self._frames), *untold])
+        untold = unlogged_breaks(self._frames, self._events.frames_that_broke, self._file, NAME)
+        parts.events.extend([*told, *translations(self._frames), *untold])
         parts.counts["breaks"] += len({event.site for event in told if event.kind == "break"}) + len(untold)
         parts.subgraphs.extend(self._subgraphs.subgraphs(parts.operators, self._calls.step))
         if self._frames.left_out or self._events.left_out or self._subgraphs.left_out:
@@ -367,39 +367,3 @@ class SotState:
         if simulated is not None or self._current is None:
             return simulated
         return self._current.site if is_program(self._current.site.path) else None
-
-
-def _translations(frames: FrameTable) -> list[Event]:
-    return [
-        Event(
-            "translate", frame.first_line, None, frame.site, frame.site, count=frame.translations, break_lines=frame.break_lines
-        )
-        for frame in frames
-        if frame.translations
-    ]
-
-
-def _unlogged_breaks(frames: FrameTable, told: set[SourceSite], file: str) -> list[Event]:
-    """Breaks that only the resume functions behind them show: below level 3 nothing else does.
-
-    One for each depth: two branches of one ``if`` have a resume function each.
-    """
-    found: dict[tuple[SourceSite, int], Frame] = {}
-    for frame in frames:
-        if frame.depth and frame.site not in told:
-            found.setdefault((frame.site, frame.depth), frame)
-    return [
-        Event(
-            kind="break",
-            order=frame.first_line,
-            step=None,
-            site=SourceSite(site.path, site.line, site.function, FUNCTION),
-            frame=site,
-            message=f"{site.function} goes on in a resume function",
-            break_lines=(UNKNOWN_LINE,) * (depth - 1),
-            evidence=(
-                Evidence(NAME, f"break {depth} of {site.function}: {min(frame.names)} was entered", file, frame.first_line),
-            ),
-        )
-        for (site, depth), frame in sorted(found.items())
-    ]
