@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,8 +49,12 @@ class Program:
         self._calls: dict[Place, list[Call]] = {}
 
     @cached_property
-    def files(self) -> Mapping[str, _File]:
-        return {path: _File(path, file) for path in sorted(self._sources.paths) if (file := self._sources.file(path)) is not None}
+    def files(self) -> Mapping[str, ProgramFile]:
+        return {
+            path: ProgramFile(path, file)
+            for path in sorted(self._sources.paths)
+            if (file := self._sources.file(path)) is not None
+        }
 
     def place(self, path: str, line: int, name: str | None = None) -> Place | None:
         """The function that is defined at a line or around it; with a name only one of that name."""
@@ -85,7 +89,7 @@ class Program:
         else:
             yield from self._of_module(node, file, name)
 
-    def _of_self(self, node: ast.Call, file: _File, owner: str, rest: list[str]) -> Iterator[Call]:
+    def _of_self(self, node: ast.Call, file: ProgramFile, owner: str, rest: list[str]) -> Iterator[Call]:
         """``self.method(x)``, or ``self.layer(x)`` with ``self.layer = Layer()`` somewhere in the class."""
         if len(rest) != 1:
             return
@@ -96,7 +100,7 @@ class Program:
         for made in file.attributes(owner).get(rest[0], ()):
             yield from (Call(node, found, bound) for found, bound in self._called_object(file, made))
 
-    def _of_module(self, node: ast.Call, file: _File, name: str) -> Iterator[Call]:
+    def _of_module(self, node: ast.Call, file: ProgramFile, name: str) -> Iterator[Call]:
         """``module.function(x)``, the module imported by any of its names."""
         module, _, last = name.rpartition(".")
         target = file.modules.get(module)
@@ -105,7 +109,7 @@ class Program:
             for found, bound in self._named(other, last, None):
                 yield Call(node, found, bound)
 
-    def _named(self, file: _File, name: str, around: Place | None) -> Iterator[tuple[Place, bool]]:
+    def _named(self, file: ProgramFile, name: str, around: Place | None) -> Iterator[tuple[Place, bool]]:
         """The function of a name: one that is defined in the calling function, in its file, or imported from another."""
         local = [place for place in file.places if place.function.name == name and place.owner is None]
         if around is not None:
@@ -126,12 +130,12 @@ class Program:
         if other is not None and other is not file:
             yield from self._named(other, original, None)
 
-    def _called_object(self, file: _File, class_name: str) -> Iterator[tuple[Place, bool]]:
+    def _called_object(self, file: ProgramFile, class_name: str) -> Iterator[tuple[Place, bool]]:
         found = self._method(file, class_name, CALLED)
         if found is not None:
             yield found, True
 
-    def _method(self, file: _File, owner: str, names) -> Place | None:
+    def _method(self, file: ProgramFile, owner: str, names: Sequence[str]) -> Place | None:
         """A method of a class, or of the classes it is made from."""
         seen: set[tuple[str, str]] = set()
         waiting = [(file, owner)]
@@ -153,7 +157,7 @@ class Program:
                     waiting.append((other, original))
         return None
 
-    def _file_of(self, module: str, importer: str) -> _File | None:
+    def _file_of(self, module: str, importer: str) -> ProgramFile | None:
         """The file of a module, by the end of its path; of several the nearest to the importer."""
         tail = module.lstrip(".").replace(".", "/")
         if not tail:
@@ -173,7 +177,7 @@ class Program:
         return [method for method in found if method is not None]
 
 
-class _File:
+class ProgramFile:
     """The names that one file defines and imports."""
 
     def __init__(self, path: str, source: SourceFile):

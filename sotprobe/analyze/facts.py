@@ -134,14 +134,14 @@ class Facts:
 
     @cached_property
     def last_step(self) -> int:
-        """Index of the static run's last step, -1 without steps. A log has no steps: calls of its first frame stand for them."""
+        """Index of the static run's last step, -1 without steps. A log has no steps: calls of its outermost function do."""
         if self.static is None:
             return -1
         return self.static.steps[-1].index if self.static.steps else int(self.static.counts.get("log.calls", 0)) - 1
 
     @cached_property
     def step_count(self) -> int:
-        """How many steps the static run has, or calls of its first frame where only a log is known."""
+        """How many steps the static run has, or calls of its outermost function where only a log is known."""
         return 0 if self.static is None else len(self.static.steps) or self.last_step + 1
 
     @cached_property

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from sotprobe.analyze.callgraph import CALLED, Place, calls_in, dotted, walk_own
+from sotprobe.analyze.callgraph import CALLED, Place, ProgramFile, calls_in, dotted, walk_own
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.source import Construct
 from sotprobe.model import Evidence, SourceSite
@@ -121,7 +121,7 @@ class _Search:
             )
         return list(dict.fromkeys(found))
 
-    def _of_argument(self, file, argument: ast.expr) -> Iterator[Place]:
+    def _of_argument(self, file: ProgramFile, argument: ast.expr) -> Iterator[Place]:
         name = dotted(argument.func if isinstance(argument, ast.Call) else argument)
         named = [place for place in file.places if place.owner is None and place.function.name == name]
         if named and not isinstance(argument, ast.Call):
