@@ -97,7 +97,7 @@ class SourceFile:
     def tree(self) -> ast.Module | None:
         try:
             return ast.parse(self._text)
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError):
             return None
 
     @cached_property
