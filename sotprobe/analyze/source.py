@@ -97,7 +97,7 @@ class SourceFile:
     def tree(self) -> ast.Module | None:
         try:
             return ast.parse(self._text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep for the parser
             return None
 
     @cached_property
