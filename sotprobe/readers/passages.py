@@ -16,7 +16,7 @@ from sotprobe.readers.grammar import Feed, Token
 _KEY = 96
 # Of passages that begin alike; a frame with more ways to go is read line by line.
 _MOST_ALIKE = 8
-_MOST_BYTES = 24 << 20
+_MOST_BYTES = 16 << 20
 _OVERHEAD = 1000  # about what a passage takes beyond its text
 # So often what comes behind a passage is looked at, whether it belongs to it.
 _OPEN = 4
@@ -61,7 +61,7 @@ class Passage:
 
 
 class PassageBook:
-    """The passages of one file. Forgets all of them when they have grown to 24 MB."""
+    """The passages of one file. Forgets all of them when they have grown to 16 MB."""
 
     def __init__(self) -> None:
         self._alike: dict[bytes, _Alike] = defaultdict(_Alike)

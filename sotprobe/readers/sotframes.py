@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from sotprobe.model import Event, Evidence, SourceSite
@@ -50,7 +51,7 @@ class FrameTable:
     def __init__(self) -> None:
         self._by_text: dict[str, Frame] = {}
         self._by_identity: dict[tuple[SourceSite, int, tuple[int, ...]], Frame] = {}
-        self._broke_at: dict[str, tuple[int, ...]] = {}
+        self._broke_at: OrderedDict[str, tuple[int, ...]] = OrderedDict()  # a dict takes long to find its oldest
         self.left_out = False
 
     def __iter__(self):
@@ -94,7 +95,7 @@ class FrameTable:
             known = self._broke_at.pop(name, None)
             self._broke_at[name] = chain
             if len(self._broke_at) > MOST_NAMES:
-                del self._broke_at[next(iter(self._broke_at))]
+                self._broke_at.popitem(last=False)
             if known not in (None, chain):  # another process wrote into the file, and gave the name anew
                 self._by_text = {text: frame for text, frame in self._by_text.items() if not text.startswith(name)}
 

@@ -8,6 +8,7 @@ parent's, whose lines are right. Which instruction of a listing SOT stands at is
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -108,7 +109,7 @@ class ExactLines:
     """Right lines of resume functions. Those are known by their names, functions of the user's by ``origin``."""
 
     def __init__(self) -> None:
-        self._listings: dict[object, list[Instruction]] = {}
+        self._listings: OrderedDict[object, list[Instruction]] = OrderedDict()  # a dict takes long to find its oldest
         self._kept = 0
         self._aligned: dict[tuple[str, object], dict[int, int]] = {}
 
