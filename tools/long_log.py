@@ -1,12 +1,14 @@
 """Large logs made of real ones, as long trainings write them, and traces of torch.compile for tlparse.
 
     python tools/long_log.py OUTPUT [--megabytes 1000] [--level 2|3] [--frames 16] [--user-every 1]
+    python tools/long_log.py OUTPUT --translations
+    python tools/long_log.py OUTPUT --trace
 
-At level 2 a log begins with real logs as they are (all the compiling), then come steady steps: real entries of frames, hits,
+A log begins with real logs of its level as they are (all the compiling), then come steady steps: real entries of frames, hits,
 guards and runs of subgraphs, one set for each of ``--frames`` frames. From step to step these vary: some frames see another
 shape and miss an entry first, the user prints a line with new numbers, glog writes lines with new times, and every 50 MB a new
-process begins, with other addresses. At level 3 real logs of that level follow each other, every time with other addresses and
-object numbers, so that no line of the simulation comes twice.
+process begins, with other addresses. With ``--translations`` there are no steady steps: real logs of level 3 follow each other,
+every time with other addresses and object numbers, so that no line of the simulation comes twice.
 """
 
 from __future__ import annotations
@@ -71,15 +73,18 @@ def steady_units(logs: list[bytes]) -> list[bytes]:
     return units[:: max(1, len(units) // _MOST_UNITS)][:_MOST_UNITS]
 
 
-def write_level_2(output: BinaryIO, size: int, frames: int, user_every: int) -> None:
-    logs = real_logs(2)
+def write_training(output: BinaryIO, size: int, level: int, frames: int, user_every: int) -> None:
+    """Processes of 50 MB each: every eighth of the real logs, then steady steps."""
+    logs = real_logs(level)
     units = steady_units(logs)
     if not units:
-        raise SystemExit("no real log of level 2 to build from")
+        raise SystemExit(f"no real log of level {level} to build from")
     written = 0
     for process in itertools.count():
+        shift = process * 1000
         for log in logs[process % 8 :: 8]:
-            written += output.write(_readdressed(log, process))
+            text = _OBJECT.sub(lambda found, shift=shift: b"object_%d" % (int(found[0][7:]) + shift), log)
+            written += output.write(_readdressed(text, process))
         end = min(size, written + _PROCESS_BYTES)
         model = [_variants(unit, frame, process) for frame, unit in zip(range(frames), itertools.cycle(units))]
         for step in itertools.count():
@@ -94,7 +99,8 @@ def write_level_2(output: BinaryIO, size: int, frames: int, user_every: int) -> 
             return
 
 
-def write_level_3(output: BinaryIO, size: int) -> None:
+def write_translations(output: BinaryIO, size: int) -> None:
+    """Real logs of level 3 one after the other, no line of a simulation twice: the worst that a reader meets."""
     logs = real_logs(3)
     if not logs:
         raise SystemExit("no real log of level 3 to build from")
@@ -214,6 +220,7 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=1000)
     parser.add_argument("--level", type=int, choices=(2, 3), default=2)
     parser.add_argument("--trace", action="store_true", help="a trace of torch.compile instead")
+    parser.add_argument("--translations", action="store_true", help="nothing but compiling, at level 3")
     parser.add_argument("--frames", type=int, default=16, help="frames that a step enters")
     parser.add_argument("--user-every", type=int, default=1, metavar="STEPS", help="the user prints a line so often")
     arguments = parser.parse_args()
@@ -221,10 +228,10 @@ def main() -> None:
     with open(arguments.output, "wb") as output:
         if arguments.trace:
             write_trace(output, size)
-        elif arguments.level == 2:
-            write_level_2(output, size, arguments.frames, arguments.user_every)
+        elif arguments.translations:
+            write_translations(output, size)
         else:
-            write_level_3(output, size)
+            write_training(output, size, arguments.level, arguments.frames, arguments.user_every)
 
 
 if __name__ == "__main__":
