@@ -35,6 +35,7 @@ TEARDOWN_LINES = 100
 class CrashGrammar:
     name = NAME
     aside = False
+    inside = crash.INSIDE
 
     def __init__(self) -> None:
         self._phrases: Mapping[str, Phrase] = by_head((*crash.BOX, *crash.OUTSIDE))

@@ -22,6 +22,7 @@ class GlogGrammar:
     name = NAME
     aside = True
     heads = glog.HEADS
+    inside = glog.INSIDE
 
     def token(self, head: str, text: str) -> Token:
         return Token(NAME, "more", text)

@@ -85,6 +85,9 @@ class KindState(State, Protocol):
 class Grammar(Protocol):
     """A kind of lines. ``heads`` are literal starts of lines; ``token`` is asked for those, with the head that fitted.
 
+    A grammar may have ``inside``: pairs of a literal and a regex, for lines that are found behind text without a newline too,
+    such as a progress bar. The regex is only asked of lines with the literal; the line begins where it fits.
+
     ``aside`` is true of lines that come through another stream (C++ logs, on stderr): they may stand in the middle of any block
     and do not end it.
     """

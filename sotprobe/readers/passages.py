@@ -37,8 +37,9 @@ class Passage:
     """``text`` is its lines, ``lines`` their number, ``readers`` who counts each of them (None: nobody's, ignored).
 
     ``first`` is the token of the first line. ``telling`` are the lines to read: place (from 1), what reads it, and the token.
-    ``open`` is how often it may still turn out to be longer. ``matched``, ``ignored`` and ``ends``, the place of each reader's last line, are sums of ``readers``. ``uses`` counts how
-    often it was recognised; ``last`` is the number of the line before it at the last time.
+    ``open`` is how often it may still turn out to be longer. ``matched``, ``ignored`` and ``ends``, the place of each reader's
+    last line, are sums of ``readers``. ``uses`` counts how often it was recognised; ``last`` is the number of the line before
+    it at the last time.
     """
 
     __slots__ = ("ends", "first", "ignored", "last", "lines", "matched", "open", "readers", "size", "telling", "text", "uses")

@@ -40,6 +40,7 @@ _HANDLER = "in __handler__"
 class PyTraceGrammar:
     name = NAME
     aside = False
+    inside = ((HEAD, re.compile(r"(?<!C\+\+ )" + re.escape(HEAD) + r"\s*$")),)  # behind a progress bar
     heads = (HEAD, f" {HEAD}", GROUP_HEAD, _FRAME_HEAD, *_HARMLESS)
 
     def token(self, head: str, text: str) -> Token:

@@ -26,6 +26,7 @@ _FOLLOWS = {phrase.kind: phrase.follows for phrase in collector.COLLECTOR if phr
 class InfoGrammar:
     name = NAME
     aside = False
+    inside = collector.INSIDE
 
     def __init__(self) -> None:
         self._phrases = by_head(collector.COLLECTOR)

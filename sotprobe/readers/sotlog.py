@@ -35,6 +35,7 @@ _FOLLOWS = {phrase.kind: phrase.follows for phrase in _PHRASES if phrase.follows
 class SotGrammar:
     name = NAME
     aside = False
+    inside = sot.EMBEDDED_NOTES
 
     def __init__(self) -> None:
         self._phrases: Mapping[str, Phrase] = by_head(_PHRASES)

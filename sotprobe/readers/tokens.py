@@ -29,6 +29,7 @@ class Tokenizer:
         self._grammars = grammars
         self._quick = Token(grammars[0].name, "quick", "", quick=True)
         self._heads = _by_key(grammars)
+        self._inner_lines = [pair for grammar in grammars for pair in getattr(grammar, "inside", ())]
         self.memo: dict[bytes, Token] = {}
         self._quick_tokens: dict[bytes, Token] = {}  # what QUICK stands for
         self._memo_bytes = 0
@@ -103,14 +104,24 @@ class Tokenizer:
         found = self._by_head(text)
         if found is None:
             found = self._loose(text)
-        if found is None:
-            start = _embedded(text)
-            found = self._by_head(text[start:]) if start else None
+        if found is None and (start := self._inside(text)):
+            found = self._by_head(text[start:]) or self._loose(text[start:])
         if found is not None:
             return found
         if not text or text.isspace():
             return Token(TEXT, BLANK, text)
         return Token(TEXT, UNRECOGNISED if text.startswith(FAMILIES) else PLAIN, text)
+
+    def _inside(self, text: str) -> int:
+        """Where a line of Paddle begins behind something that was printed without a newline; 0 when none does."""
+        if "[" in text or " is <code" in text or "start subgraph" in text:
+            found = EMBEDDED.search(text)
+            if found is not None:
+                return found.start()
+        for literal, line in self._inner_lines:
+            if literal in text and (found := line.search(text)) is not None:
+                return found.start()
+        return 0
 
     def _by_head(self, text: str) -> Token | None:
         for head, grammar in self._heads.get(text[:_KEY], ()):
@@ -126,14 +137,6 @@ class Tokenizer:
             if token is not None:
                 return token
         return None
-
-
-def _embedded(text: str) -> int:
-    """Where a line of SOT begins behind something that was printed without a newline; 0 when none does."""
-    if "[" not in text and " is <code" not in text and "start subgraph" not in text:
-        return 0
-    found = EMBEDDED.search(text)
-    return found.start() if found else 0
 
 
 def _by_key(grammars: Sequence[Grammar]) -> dict[str, list[tuple[str, Grammar]]]:

@@ -52,6 +52,8 @@ COLLECTOR: tuple[Phrase, ...] = (
 )
 
 # The lines below a title. Reasons are whatever a message says, so they are told by their place.
+# A report behind what the program printed without a newline.
+INSIDE = (("Info (", re.compile(r"[A-Z]\w{1,40}Info \(\w{1,40}\):\s*$")), ("<sot>", re.compile("<sot>")))
 COMPILE_COUNT_LINE = re.compile(r" {4}(?P<name>\S.{0,499}?) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\): (?P<count>\d{1,9})$")
 KERNEL_LINE = re.compile(r"(?P<mode>dygraph|static) kernel count: (?P<count>\d{1,9})$")
 REPORT_LINE = re.compile(

@@ -95,6 +95,12 @@ OUTSIDE: tuple[Phrase, ...] = (
     Phrase("profiler-saw", ("The target application terminated with signal ",), re.compile(r"(?P<number>\d{1,9})")),
 )
 
+# Where one begins behind a progress bar.
+INSIDE = (
+    ("FatalError: `", re.compile(r"FatalError: `[^`]{1,80}` is detected by the operating system")),
+    ("(core dumped)", re.compile(r"(?:Segmentation fault|Aborted|Bus error|Floating point exception) +\(core dumped\)\s*$")),
+    ("terminate called ", re.compile(r"terminate called (?:after throwing an instance of|without an active exception)")),
+)
 _LAUNCHER_SIGNAL = re.compile(r"(?:Terminating|Exit) with signal (?P<number>\d{1,9})")
 _ABORTED_RANKS = re.compile(r"the trainer process with rank=(?P<ranks>\[[\d, ]*\]) was aborted")
 ABORT_HEAD = "ABORT!!!"

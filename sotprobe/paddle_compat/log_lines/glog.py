@@ -16,6 +16,8 @@ _LINE = re.compile(
     r"(?P<text>.*)",
     re.DOTALL,
 )
+# Where one begins behind a progress bar: both are written to standard error, and a bar ends without a newline.
+INSIDE = ((".cc:", _LINE), (".cu:", _LINE), (".h:", _LINE))
 # Before 2.3 Paddle's report of a signal came through the logger.
 _SIGNAL = "*** SIG"
 

@@ -193,6 +193,10 @@ FAMILIES = (
 )
 
 # Long enough to be no accident in somebody's text: a line that a print without a newline ended up in front of.
+EMBEDDED_NOTES = (
+    ("Note: This fallback ", re.compile("Note: This fallback may be triggered by user code")),
+    ("Start analyse ", re.compile("Start analyse dynamic axes for ")),
+)
 EMBEDDED = re.compile(
     r"\[eval_frame_callback\] start to translate: <code|\[Cache\]:? (?:Firstly|Cache|missed|all guards|Exceed)|"
     r"\[FallbackWrapper\] start run SIR|start subgraph compile and execution\.|Unsupport(?:ed)? Frame is <code|"

@@ -8,6 +8,7 @@ from log_texts import calls, code, compiled, entry, fallback, hit, prefixed
 
 from sotprobe.readers import logfile, passages, tokens
 from sotprobe.readers.grammar import Token
+from sotprobe.readers.log import READERS
 from sotprobe.readers.text import LONGEST_LINE
 
 USER = "epoch 1 step {} loss 0.25\n"
@@ -65,6 +66,38 @@ def test_coloured_lines():
 )
 def test_a_line_behind_text_without_newline(before, line, name, number):
     assert counts(calls(3) + before + line)[name] == number
+
+
+BEHIND = {
+    "glog": ("W1130 06:44:32.285071 22449 gpu_resources.cc:119] Please NOTE: device: 0", "glog", "line"),
+    "traceback": ("Traceback (most recent call last):", "pytrace", "head"),
+    "signal": ("FatalError: `Segmentation fault` is detected by the operating system.", "crash", "received"),
+    "shell": ("Segmentation fault (core dumped)", "crash", "shell"),
+    "C++": ("terminate called after throwing an instance of 'std::bad_alloc'", "crash", "terminate"),
+    "collector": ("SubGraphInfo (subgraph_info):", "sotinfo", "subgraphs"),
+    "fallback note": ("Note: This fallback may be triggered by user code, or it", "sotlog", "fallback-note"),
+    "opcode": ("[Translate Executor 1] (line  27) RESUME 0, stack is []", "sotlog", "opcode"),
+}
+
+
+@pytest.mark.parametrize(("line", "reader", "kind"), BEHIND.values(), ids=BEHIND)
+@pytest.mark.parametrize("before", ["", "x = ", " 10%|#    | 1/10 [00:00<00:08,  1.05it/s]", "\r 10%|# |\r 20%|## |"])
+def test_whose_a_line_behind_text_without_newline_is(line, reader, kind, before):
+    token = tokens.Tokenizer([make() for make in READERS]).token((before + line).encode())
+    assert (token.reader, token.kind, token.text) == (reader, kind, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '    print("Traceback (most recent call last):")',
+        "C++ Traceback (most recent call last): is a title",
+        "the file a.cc:12] is not there",
+        "the words FatalError: `x` alone",
+    ],
+)
+def test_text_about_such_lines_is_the_users(line):
+    assert tokens.Tokenizer([make() for make in READERS]).token(b"a: " + line.encode()).reader == "text"
 
 
 def test_the_last_line_may_be_cut_anywhere():
