@@ -171,7 +171,7 @@ class _Search:
         if manager is not None:
             name = manager.function.name
             also.insert(0, Evidence("sotlog", f"{name} was entered, which only its with can have called: it ran"))
-        evidence = (*self._evidence(place, caller, first.line), *also)
+        evidence = (*self._evidence(place, caller, first.line, ran=manager is not None), *also)
         return Suspect(frame, site, self._cause(place, first), evidence, proven=manager is not None)
 
     def _constructs(self, place: Place) -> list[Construct]:
@@ -189,11 +189,12 @@ class _Search:
             return "no-grad"
         return _CAUSES[construct.kind]
 
-    def _evidence(self, place: Place, caller: Place | None, line: int) -> tuple[Evidence, ...]:
+    def _evidence(self, place: Place, caller: Place | None, line: int, *, ran: bool = False) -> tuple[Evidence, ...]:
         quoted = self._facts.sources.line(place.path, line) or ""
+        unless = "" if ran else ", or it was not called"
         told = [
             Evidence("source", f"line {line}: {quoted}"),
-            Evidence("sotlog", f"the log never shows {place.function.name}: SOT was not asked about it, or it was not called"),
+            Evidence("sotlog", f"the log never shows {place.function.name}: SOT was not asked about it{unless}"),
         ]
         if caller is not None:
             told.append(Evidence("source", f"{caller.function.name} calls it"))
