@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from sotprobe.analyze.statistics import MIN_PAIRS, mean, middle, paired_ratio
-from sotprobe.model import ModeSummary, ParityVerdict, Ratio, Run, Step, Verdict
+from sotprobe.model import Event, ModeSummary, ParityVerdict, Ratio, Run, SourceSite, Step, Verdict
 from sotprobe.model.run import DIAGNOSIS, DYNAMIC, LOG_ENDED, STATIC, TIMING
+from sotprobe.model.site import FUNCTION
 
 NS_PER_MS = 1e6
 MIN_STEADY_STEPS = 3
@@ -111,10 +112,16 @@ def _counts(run: Run) -> dict[str, int]:
         "subgraphs": len(compiled),
         "translations": sum(event.count for event in events if event.kind == "translate"),
         "recompiles": sum(event.count for event in events if event.kind == "recompile"),
-        "breaks": len({event.site for event in events if event.kind == "break"}),
+        "breaks": len({_place(event) for event in events if event.kind == "break"}),
         "fallbacks": len({event.frame for event in events if event.kind == "fallback"}),
         "not_captured": len({event.frame for event in events if event.kind == "eager-frame" and event.outcome != "seen"}),
     }
+
+
+def _place(event: Event) -> tuple[SourceSite | None, int]:
+    """A break is told by its line. Of those that a log only shows to be in a function, each depth of its rests is one."""
+    whole = event.site is not None and event.site.precision == FUNCTION
+    return event.site, len(event.break_lines) if whole else 0
 
 
 def speed_ratio(runs: Sequence[Run]) -> Ratio | None:

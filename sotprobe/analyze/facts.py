@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sotprobe.analyze import parity as parity_of
+from sotprobe.analyze.callgraph import Program
 from sotprobe.analyze.compare import losses, speed_ratio, steady_steps, summarise
+from sotprobe.analyze.likely import Likely
 from sotprobe.analyze.source import Sources
 from sotprobe.analyze.statistics import mean, middle
 from sotprobe.model import Event, LineTotal, ModeSummary, Ratio, Run, SourceSite, Subgraph
-from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC, TIMING, FrameKey
+from sotprobe.model.run import DIAGNOSIS, DYNAMIC, LOG, STATIC, TIMING, FrameKey
 from sotprobe.paddle_compat import causes
+from sotprobe.readers.stacks import is_program
 
 Line = tuple[str, int]
 
@@ -56,7 +59,12 @@ class Facts:
         texts: dict[str, str] = {}
         for run in self.runs:
             texts.update(run.sources)
-        return Sources(texts)
+        return _parsed_once(tuple(texts.items()))
+
+    @cached_property
+    def program(self) -> Program:
+        """Who calls whom, as far as the source tells."""
+        return _program_of(self.sources)
 
     @cached_property
     def environment(self) -> Mapping[str, object]:
@@ -69,13 +77,17 @@ class Facts:
 
     @property
     def paddle(self) -> str | None:
-        version = self.environment.get("paddle")
-        return version if isinstance(version, str) else None
+        """The version of Paddle, or the range that a log's wording shows (``3.1+``)."""
+        return self._version("paddle")
 
     @property
     def python(self) -> str | None:
-        version = self.environment.get("python")
-        return version if isinstance(version, str) else None
+        """The version of Python, or the range that a log shows."""
+        return self._version("python")
+
+    def _version(self, name: str) -> str | None:
+        known = self.environment.get(name) or self.environment.get(f"{name}_seen")
+        return known if isinstance(known, str) else None
 
     def advice(self, cause: str | None) -> str:
         """What to change for a cause, on these versions."""
@@ -88,9 +100,18 @@ class Facts:
     @cached_property
     def _events(self) -> Mapping[str, list[Event]]:
         by_kind: dict[str, list[Event]] = defaultdict(list)
-        for event in self.static.events if self.static else ():
+        events = self.static.events if self.static else ()
+        for event in self._likely.placed(events) if self.is_log else events:
             by_kind[event.kind].append(event)
         return dict(by_kind)
+
+    @cached_property
+    def _likely(self) -> Likely:
+        return Likely(self.program, self.sources, self.paddle, self.python)
+
+    def is_inferred(self, cause: str | None, site: SourceSite | None) -> bool:
+        """Whether a log says neither where nor why something happened, and the source has only this."""
+        return self.is_log and self._events is not None and (cause, site) in self._likely.inferred
 
     @cached_property
     def compiled(self) -> tuple[Subgraph, ...]:
@@ -106,16 +127,21 @@ class Facts:
             return False
         return not any(count for graph in self.compiled for _, count in graph.runs)
 
+    @property
+    def is_log(self) -> bool:
+        """Whether the static mode is only known from a log: by calls instead of steps, without times."""
+        return self.static is not None and self.static.program.kind == LOG
+
     @cached_property
     def last_step(self) -> int:
-        """Index of the static run's last step, -1 without steps. A log has no steps: calls of its first frame stand for them."""
+        """Index of the static run's last step, -1 without steps. A log has no steps: calls of its outermost function do."""
         if self.static is None:
             return -1
         return self.static.steps[-1].index if self.static.steps else int(self.static.counts.get("log.calls", 0)) - 1
 
     @cached_property
     def step_count(self) -> int:
-        """How many steps the static run has, or calls of its first frame where only a log is known."""
+        """How many steps the static run has, or calls of its outermost function where only a log is known."""
         return 0 if self.static is None else len(self.static.steps) or self.last_step + 1
 
     @cached_property
@@ -177,9 +203,14 @@ class Facts:
         return frozenset((site.path, line) for line in self.sources.own_lines(site.path, site.line))
 
     def is_user(self, frame: SourceSite | None) -> bool:
-        """Whether a frame is the user's, not a library's: the sources of all user files that records name are saved."""
+        """Whether a frame is the user's, not a library's: the sources of all user files that records name are saved.
+
+        Those of a log need not be at hand: then the path tells.
+        """
         known = self.sources.paths
-        return frame is None or not known or frame.path in known
+        if frame is None or frame.path in known:
+            return True
+        return is_program(frame.path) if self.is_log else not known
 
     def source_line(self, site: SourceSite | None) -> str | None:
         return self.sources.line(site.path, site.line) if site else None
@@ -192,6 +223,17 @@ class Facts:
 
     def loss(self, mode: str) -> tuple[float, ...]:
         return losses([run for run in self.runs if run.mode == mode])
+
+
+@lru_cache(maxsize=2)
+def _parsed_once(texts: tuple[tuple[str, str], ...]) -> Sources:
+    """The processes of a distributed program have the same source; it is parsed for the first of them."""
+    return Sources(dict(texts))
+
+
+@lru_cache(maxsize=2)
+def _program_of(sources: Sources) -> Program:
+    return Program(sources)
 
 
 def _by_line(lines: Iterable[LineTotal]) -> dict[Line, LineTotal]:

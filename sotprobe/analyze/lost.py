@@ -42,7 +42,8 @@ class LostFrame:
 def lost_frames(facts: Facts) -> tuple[LostFrame, ...]:
     """All of them, root causes folded: one for each (function, cause, line)."""
     said = _said(facts)
-    silent = _silent(facts, {lost.frame for lost in said})
+    known = {lost.frame for lost in said}
+    silent = [*_silent(facts, known), *_never_entered(facts, known)]
     return tuple(_fold_below(facts, [*said, *silent]))
 
 
@@ -87,7 +88,7 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
     for event in facts.events("eager-frame"):
         if event.outcome == "seen" or event.cause == "python-too-new":  # that is told of the whole program
             continue
-        if event.cause == "hook-off" and _place(event.frame) in too_small:  # small-graph tells of it
+        if event.cause == "hook-off" and _place(facts, event.frame) in too_small:  # small-graph tells of it
             continue
         if event.frame is not None and event.frame not in said:
             groups[event.frame, event.cause or "unknown"].append(event)
@@ -102,31 +103,99 @@ def _silent(facts: Facts, said: set[SourceSite]) -> list[LostFrame]:
         if cause == "exception-table":
             constructs = _constructs(facts, frame)
             if constructs:
-                first = next((c for c in constructs if _cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
-                cause = _cause_of(facts, frame.path, first)
-                site = SourceSite(frame.path, first.line, frame.function)
-                also = _other_constructs(facts, frame, site)
+                cause, site, also = _of_constructs(facts, frame, constructs)
         found.append(LostFrame(frame, cause, site, SILENT, tuple(events), also=also))
     return found
 
 
-def _below_too_small(facts: Facts) -> set[tuple[str, str] | None]:
-    """Functions (path, name) whose subgraph was too small, and those that only they call.
+def _never_entered(facts: Facts, said: set[SourceSite]) -> Iterable[LostFrame]:
+    """Functions of a log that broke the graph while they were inlined, and that SOT was not asked about afterwards.
+
+    Such a function is called on its own at the break: without a line about its frame it ran eagerly.
+    """
+    groups: dict[SourceSite, list[Event]] = defaultdict(list)
+    for event in facts.events("break") if facts.is_log else ():
+        frame = _inlined_frame(facts, event)
+        if frame is not None and frame not in said:
+            groups[frame].append(event)
+    for frame, events in groups.items():
+        first = events[0]
+        cause, site, also = _skipped_for(facts, frame, first)
+        if cause is None:
+            continue
+        text = f"{frame.function} broke the graph while it was inlined at {first.stack[0]}, and never began as a frame"
+        told = [*events, replace(first, evidence=tuple(replace(item, text=text) for item in first.evidence[:1]))]
+        yield LostFrame(frame, cause, site, SILENT, tuple(told), also=also)
+
+
+def _inlined_frame(facts: Facts, event: Event) -> SourceSite | None:
+    """The definition of the function that a frame had inlined where it broke, when that was never a frame itself."""
+    run = facts.static
+    called = next((site for site in event.stack[1:] if facts.is_user(site)), None)
+    if run is None or called is None or event.frame is None:
+        return None
+    inlined = {site for sites in run.coverage.values() for site in sites}
+    above = [s for s in inlined if (s.path, s.function) == (called.path, called.function) and s.line <= called.line]
+    frame = max(above, key=lambda site: site.line, default=None)
+    if frame is None or any(site == frame for site, _ in run.entries):
+        return None
+    # The call after the one that was translated proves that the break was passed.
+    calls = run.entries.get((event.frame, event.break_lines), 0.0) * facts.step_count
+    passed = calls > 1.5 or any(
+        key[0] == event.frame and key[1][: len(event.break_lines) + 1] != event.break_lines for key in run.entries if key[1]
+    )
+    return frame if passed else None
+
+
+def _skipped_for(facts: Facts, frame: SourceSite, event: Event) -> tuple[str | None, SourceSite, tuple[SourceSite, ...]]:
+    """Why a function never began as a frame, as far as the source tells: cause, line to blame, others of the kind."""
+    file = facts.sources.file(frame.path)
+    if file is None:
+        return "unknown", frame, ()
+    if causes.cause("exception-table").versions.hold(facts.paddle, facts.python):
+        constructs = _constructs(facts, frame)
+        if constructs:
+            return _of_constructs(facts, frame, constructs)
+    function = file.function_at(frame.line)
+    if function is not None and file.is_generator(function):
+        return "generator", frame, ()
+    # Marked code: ten breaks without a graph do it on these Pythons.
+    poisoned = any(
+        note.versions.python_since and note.versions.hold(facts.paddle, facts.python)
+        for note in causes.cause("without-graph").notes
+    )
+    return ("without-graph" if poisoned else None), frame, ()
+
+
+def _of_constructs(
+    facts: Facts, frame: SourceSite, constructs: list[Construct]
+) -> tuple[str, SourceSite, tuple[SourceSite, ...]]:
+    first = next((c for c in constructs if _cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
+    site = SourceSite(frame.path, first.line, frame.function)
+    return _cause_of(facts, frame.path, first), site, _other_constructs(facts, frame, site)
+
+
+def _below_too_small(facts: Facts) -> set[tuple | None]:
+    """Functions whose subgraph was too small, and those that only they call.
 
     SOT simulated them in one piece, so what they call was seen and is in the count of operators; then the frame runs with the
     hook off.
     """
-    small = {_place(event.frame) for event in facts.events("translate") if event.outcome == "too-small"}
+    small = {_place(facts, event.frame) for event in facts.events("translate") if event.outcome == "too-small"}
     hidden = [event for event in facts.events("eager-frame") if event.cause == "hook-off" and event.site is not None]
     while True:
-        more = {_place(event.frame) for event in hidden if _place(event.site) in small} - small
+        more = {_place(facts, event.frame) for event in hidden if _place(facts, event.site) in small} - small
         if not more:
             return small
         small |= more
 
 
-def _place(site: SourceSite | None) -> tuple[str, str] | None:
-    return None if site is None else (site.path, site.function)
+def _place(facts: Facts, site: SourceSite | None) -> tuple[str, str, int | None] | None:
+    """The function that a site is in, with its definition where it is known: two classes may both have a ``forward``."""
+    if site is None:
+        return None
+    function = facts.sources.function(site.path, site.line)
+    return (site.path, site.function, function.defined if function is not None and function.name == site.function else None)
 
 
 def _generator_that_calls(facts: Facts, events: list[Event]) -> SourceSite | None:
@@ -172,7 +241,7 @@ def _other_constructs(facts: Facts, frame: SourceSite, site: SourceSite) -> tupl
 
 def _fold_below(facts: Facts, found: list[LostFrame]) -> list[LostFrame]:
     """A frame whose caller is lost too is that caller's damage, not a cause of its own."""
-    by_place = {(lost.frame.path, lost.frame.function): lost for lost in found}
+    by_place = {_place(facts, lost.frame): lost for lost in found}
     kept: list[LostFrame] = []
     below: dict[LostFrame, list[SourceSite]] = defaultdict(list)
     for lost in found:
@@ -184,16 +253,31 @@ def _fold_below(facts: Facts, found: list[LostFrame]) -> list[LostFrame]:
     return [replace(lost, below=(*lost.below, *below[lost])) for lost in kept]
 
 
-def _root_of(facts: Facts, lost: LostFrame, by_place: dict[tuple[str, str], LostFrame]) -> LostFrame:
+def _root_of(facts: Facts, lost: LostFrame, by_place: dict[tuple | None, LostFrame]) -> LostFrame:
     visited = set()
     while _is_damage(facts, lost) and lost.frame not in visited:
         visited.add(lost.frame)
-        callers = [(site.path, site.function) for event in lost.events for site in _callers(event)]
+        callers = [_place(facts, site) for event in lost.events for site in _callers(event)]
         parent = next((by_place[caller] for caller in callers if by_place.get(caller, lost) is not lost), None)
+        parent = parent or (_written_around(facts, lost, by_place.values()) if facts.is_log else None)
         if parent is None:
             break
         lost = parent
     return lost
+
+
+def _written_around(facts: Facts, lost: LostFrame, others: Iterable[LostFrame]) -> LostFrame | None:
+    """The lost function that a comprehension or lambda is written in, where a log does not tell who called it."""
+    function = facts.sources.function(lost.frame.path, lost.frame.line)
+    above = [
+        other
+        for other in others
+        if other.frame.path == lost.frame.path
+        and other.frame.line <= lost.frame.line
+        and not other.frame.function.startswith("<")
+        and (function is None or other.frame.function == function.name)
+    ]
+    return max(above, key=lambda other: other.frame.line, default=None)
 
 
 def _is_damage(facts: Facts, lost: LostFrame) -> bool:

@@ -94,22 +94,22 @@ class SourceFile:
         return self._lines[number - 1] if 0 < number <= len(self._lines) else None
 
     @cached_property
-    def _tree(self) -> ast.Module | None:
+    def tree(self) -> ast.Module | None:
         try:
             return ast.parse(self._text)
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep for the parser
             return None
 
     @cached_property
     def _statements(self) -> list[_Placed]:
-        return list(_place(self._tree, ())) if self._tree is not None else []
+        return list(_place(self.tree, ())) if self.tree is not None else []
 
     @cached_property
     def functions(self) -> list[Function]:
-        if self._tree is None:
+        if self.tree is None:
             return []
         found = []
-        for node in ast.walk(self._tree):
+        for node in ast.walk(self.tree):
             if isinstance(node, _FUNCTIONS):
                 defined = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 found.append(Function(node.name, defined, Span(defined, node.end_lineno or node.lineno), node))

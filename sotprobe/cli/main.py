@@ -44,6 +44,7 @@ def cli() -> None:
     sotprobe compare model.py                 both modes: speed, parity, causes at source lines
     sotprobe compare train.py -- --epochs 1   a script with arguments of its own
     sotprobe show .sotprobe/DIR               the report again
+    sotprobe log train.log                    the causes in a log of another machine
     sotprobe graph .sotprobe/DIR -o g.html    its subgraphs as a picture
 
     Exit codes: 0 fine, 1 findings at or above --fail-on, 2 usage, 3 input or capture failed.
@@ -69,6 +70,8 @@ def _usage_hint(error: click.UsageError) -> str:
     hint = getattr(error, "hint", None)
     if hint is not None:
         return hint
+    if isinstance(error, click.BadOptionUsage) and error.option_name == "--json":
+        return "give the file to write, or - for stdout: --json result.json"
     return f"see {error.ctx.command_path} --help" if error.ctx else "see sotprobe --help"
 
 

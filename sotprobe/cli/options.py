@@ -116,11 +116,18 @@ def _words(text: str) -> tuple[str, ...]:
         raise ValueError(f"cannot be split into arguments: {str(error).lower()}") from error
 
 
+def _version(text: str) -> str:
+    if not re.match(r"\d+\.\d+", text):
+        raise ValueError("is not a version, such as 3.3 or 3.3.1")
+    return text
+
+
 WINDOW = _Value("START:END", _window)
 ASSIGNMENT = _Value("KEY=VALUE", _assignment)
 STEP_ON = _Value("MODULE:FUNCTION", _step_on)
 MODES = _Value("MODES", _modes)
 WORDS = _Value("ARGS", _words)
+VERSION = _Value("VERSION", _version)
 
 
 # --- options ---------------------------------------------------------------------------------------------------------

@@ -46,6 +46,19 @@ def check_json_path(json_path: str | None) -> None:
     parent = Path(json_path).absolute().parent
     if Path(json_path).is_dir() or not parent.is_dir() or not os.access(parent, os.W_OK):
         raise InputError(f"cannot write {json_path}", "give --json a file in an existing, writable directory")
+    if _is_something_else(Path(json_path)):
+        raise InputError(
+            f"--json would overwrite {json_path}, which is no JSON", "give --json a file of its own, or - for stdout"
+        )
+
+
+def _is_something_else(path: Path) -> bool:
+    """Whether a file is there that no --json wrote, such as the log that was meant to be read."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        start = stream.read(64)
+    return bool(start) and not start.lstrip().startswith(b"{")
 
 
 def _write_json(json_path: str, text: str) -> None:

@@ -3,7 +3,7 @@
 A field exists because a rule or a report reads it. A missing fact is ``None``, never 0.
 """
 
-from sotprobe.model.diagnosis import Diagnosis, Finding, ModeSummary, ParityVerdict, Ratio, Verdict
+from sotprobe.model.diagnosis import Diagnosis, Finding, LogSummary, ModeSummary, ParityVerdict, Ratio, Verdict
 from sotprobe.model.event import Event, Guard
 from sotprobe.model.graph import GraphEdge, GraphNode, GraphSummary, GraphVersion, SubgraphGraph
 from sotprobe.model.run import ExitStatus, LineTotal, ParityFact, ProgramInfo, Run, Step
@@ -23,6 +23,7 @@ __all__ = [
     "GraphVersion",
     "Guard",
     "LineTotal",
+    "LogSummary",
     "ModeSummary",
     "ParityFact",
     "ParityVerdict",

@@ -98,8 +98,26 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class LogSummary:
+    """What logs were read, and how far the program got in them.
+
+    ``files`` are named as given, ``refused`` says why some could not be read. ``ranks`` are the processes that wrote, empty where
+    none is named. ``calls`` are entries of the outermost frame, ``static_calls`` those in which a subgraph ran; ``steps`` are
+    lines of a benchmark. All are sums over the processes.
+    """
+
+    files: tuple[str, ...]
+    lines: int
+    calls: int
+    static_calls: int
+    steps: int
+    ranks: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Diagnosis:
-    """``saved_in`` is the run directory everything was written to; ``counts`` is what logs show, None without logs."""
+    """``saved_in`` is the run directory everything was written to. ``counts`` and ``log`` are what logs show, else None."""
 
     program: ProgramInfo
     environment: Mapping[str, object]
@@ -112,3 +130,4 @@ class Diagnosis:
     notes: tuple[Evidence, ...] = ()
     saved_in: str | None = None
     counts: Mapping[str, int] | None = None
+    log: LogSummary | None = None

@@ -91,7 +91,7 @@ class ExitStatus:
     log-ended (a log, with nothing wrong at its end), unknown (nothing says). ``code`` is the exit
     code, ``signal`` its name. For ``error`` the exception's type and message; ``site`` is the innermost user line, for an
     error in simulation that of the simulated stack. ``stacks`` is the text of every thread's Python stack at a timeout or
-    a fatal signal.
+    a fatal signal. ``evidence`` are the lines of a log that say so; ``sender`` is who sent the signal, in words, where they tell.
     """
 
     reason: str
@@ -105,6 +105,8 @@ class ExitStatus:
     traceback: str | None = None
     wall_ns: int | None = None
     simulated: bool = False
+    evidence: tuple[Evidence, ...] = ()
+    sender: str | None = None
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ class Statement:
 class Subgraph:
     """``ops`` counts PIR operators; ``site`` is where its first statement came from (None for an empty one).
 
-    ``dropped`` is ``too-small`` or ``forced`` when SOT built it and threw it away. ``runs`` counts runs by step.
+    ``dropped`` is ``too-small`` or ``forced`` when SOT built it and threw it away, ``unused`` when a log shows that it never
+    ran and not why. ``runs`` counts runs by step.
     Times are wall nanoseconds: ``compile_ns`` of building and first run, ``forward_ns``/``backward_ns`` per run in the
     attribution window, None when not measured. ``break_lines`` and ``break_sides`` are those of Event.
     """

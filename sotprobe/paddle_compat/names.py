@@ -56,6 +56,10 @@ def resume_functions(text: str) -> list[str]:
     return _RESUME_NAME.findall(text)
 
 
+# What a program calls to have a function or layer captured (``paddle.jit.to_static``), also as a decorator.
+TO_STATIC = "to_static"
+
+
 _OPERATOR = re.compile(r"\|\| .*? = (\S+)")
 _SYMBOLIC = "symbolic_"  # arithmetic of dynamic sizes is paddle.jit.sot.symbolic_shape.operators.symbolic_add or _operator.add
 ANY_LAYER = "Reference"  # what Paddle 2.6 calls every layer

@@ -19,6 +19,11 @@ def simulated_stack(message: str) -> list[tuple[str, int, str]]:
 
     Lines in resume functions are exact only while the hooks repair them (Python >= 3.11, facts of ``paddle_compat.traits``).
     """
+    return [(path, line, original_name(name)) for path, line, name in simulated_frames(message)]
+
+
+def simulated_frames(message: str) -> list[tuple[str, int, str]]:
+    """As ``simulated_stack``, with the names of resume functions as SOT wrote them."""
     _, found, rest = message.partition(_HEAD)
     if not found:
         return []
@@ -28,7 +33,7 @@ def simulated_stack(message: str) -> list[tuple[str, int, str]]:
             break
         match = _FRAME.match(line)
         if match:
-            frames.append((match["path"], int(match["line"]), original_name(match["name"])))
+            frames.append((match["path"], int(match["line"]), match["name"]))
     return frames
 
 

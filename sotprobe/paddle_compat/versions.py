@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 Version = tuple[int, ...]
+
+
+class Span(NamedTuple):
+    """The versions between two, ends included; without a ``high`` end all from ``low`` on."""
+
+    low: Version
+    high: Version | None
+
+    def __str__(self) -> str:
+        low = ".".join(map(str, self.low))
+        if self.high is None:
+            return f"{low}+"
+        return low if self.high == self.low else f"{low}-{'.'.join(map(str, self.high))}"
 
 
 @dataclass(frozen=True)
@@ -18,7 +34,7 @@ class Versions:
     python_until: str | None = None
 
     def hold(self, paddle: str | None, python: str | None) -> bool:
-        """Whether a pair of versions is in the range; an unknown version is."""
+        """Whether a pair of versions is in the range. An unknown version is, and so is ``3.1+`` when one of those is."""
         return _within(paddle, self.paddle_since, self.paddle_until) and _within(python, self.python_since, self.python_until)
 
     def __str__(self) -> str:
@@ -29,16 +45,43 @@ class Versions:
 
 def parse_version(text: str | None) -> Version | None:
     """``3.3.1`` -> (3, 3, 1); None when it is no version."""
-    match = re.match(r"\d+(\.\d+)*", text or "")
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", text or "")
     return tuple(int(part) for part in match.group().split(".")) if match else None
+
+
+@lru_cache(maxsize=256)
+def span(text: str) -> Span:
+    """``3.1+``, ``2.6-3.0`` or ``3.3.1``.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    low, _, high = text.removesuffix("+").partition("-")
+    first, last = parse_version(low), parse_version(high or low)
+    if first is None or last is None:
+        raise ValueError(f"not a range of versions: {text!r}")
+    return Span(first, None if text.endswith("+") else last)
+
+
+def common(spans: Iterable[Span], oldest: Version) -> Span | None:
+    """What all of them have in common, from the oldest known version on; None when they contradict each other."""
+    low, high = oldest, None
+    for one in spans:
+        low = max(low, one.low)
+        high = one.high if high is None else high if one.high is None else min(high, one.high)
+    return None if high is not None and high < low else Span(low, high)
+
+
+_SPAN = re.compile(r"\d+(?:\.\d+)*(?:\+|-\d+(?:\.\d+)*)$")
 
 
 def _within(text: str | None, since: str | None, until: str | None) -> bool:
     version = parse_version(text)
     if version is None or not any(version):  # a development build of Paddle calls itself 0.0.0
         return True
+    first, last = span(text) if _SPAN.match(text or "") else (version, version)
     low, high = parse_version(since), parse_version(until)
-    return (low is None or version >= low) and (high is None or version[: len(high)] <= high)
+    return (low is None or last is None or last >= low) and (high is None or first[: len(high)] <= high)
 
 
 def _range(name: str, since: str | None, until: str | None) -> str:

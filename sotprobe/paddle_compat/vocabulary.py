@@ -11,7 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sotprobe.model import Guard
+from sotprobe.paddle_compat.cause_table.machine import COLLECTOR_CRASH
 from sotprobe.paddle_compat.causes import CAUSES
+from sotprobe.paddle_compat.log_lines import machine
+from sotprobe.paddle_compat.names import is_generated
 
 # Searched in order in "reason class: message"; the first match decides.
 _WORDS: tuple[tuple[str, str], ...] = (
@@ -135,19 +138,39 @@ def classify_warning(message: str) -> str | None:
     """The cause a Python warning of Paddle stands for; None for one that is no cause."""
     if "full_graph=False is not supported in Python" in message:  # api.py, 2.6-3.3; the mode is AST then
         return "python-too-new"
-    return None
+    if "amp_guard can only be enabled on" in message:  # amp/auto_cast.py, 2.6-3.3
+        return "amp-no-effect"
+    return machine.classify(message)
 
 
-def classify_error(error_type: str | None, message: str | None, simulated: bool) -> str:
+# dy2static/program_translator.py, 2.6-3.3: one warning in three lines
+_LONG_WARNINGS = ("full_graph=False don't support input_spec",)
+
+
+def warning_goes_on(message: str) -> bool:
+    """Whether a Python warning of Paddle has further lines behind this one."""
+    return not message.strip() or message.startswith(_LONG_WARNINGS)
+
+
+_FRAMES = re.compile(r'^  File ".*", line \d+, in (.+)$', re.MULTILINE)
+
+
+def classify_error(error_type: str | None, message: str | None, simulated: bool, traceback: str | None = None) -> str:
     """The cause of an exception that ended the program."""
     text = message or ""
+    if error_type == "KeyError" and "in collect_subgraph_relation" in (traceback or ""):  # compile_cache.py, 3.2-3.3
+        return COLLECTOR_CRASH
     if "main_program when full_graph=False" in text:
         return "main-program"
     if "does not appear in the backward graph" in text:
         return "higher-order-gradient"
+    trouble = machine.classify(text)
+    if trouble is not None:
+        return trouble
     if simulated or (error_type or "").endswith("InnerError"):
         return "inner-error"
-    return "program-error"
+    frames = _FRAMES.findall(traceback or "")
+    return "generated-code" if frames and is_generated(frames[-1]) else "program-error"
 
 
 # --- guards

@@ -21,9 +21,9 @@ class LineCounter:
     def matched(self, count: int = 1) -> None:
         self._matched += count
 
-    def ignored(self) -> None:
-        """A line that is known to say nothing: blank, or cut off by a kill."""
-        self._ignored += 1
+    def ignored(self, count: int = 1) -> None:
+        """Lines that are known to say nothing: blank, or cut off by a kill."""
+        self._ignored += count
 
     def unrecognised(self, text: str) -> None:
         """A well-formed line of a kind that this version does not know."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from sotprobe.readers.parts import Origin, Parts
 
@@ -61,6 +61,9 @@ class Block(Protocol):
     def close(self) -> None: ...
 
 
+Feed = Callable[[Token, int], Block | None]
+
+
 class State(Protocol):
     """What a reader knows of one process of one file."""
 
@@ -71,8 +74,19 @@ class State(Protocol):
         """Add what was learned. The states of a file finish in the order of the readers' tuple."""
 
 
+@runtime_checkable
+class KindState(State, Protocol):
+    """A state whose ``feed`` does one thing for each kind of lines. Lines that come again in every step go past ``feed`` then."""
+
+    def handler(self, kind: str) -> Feed | None:
+        """What reads a line of a kind that was fed before. None when such lines say nothing any more."""
+
+
 class Grammar(Protocol):
     """A kind of lines. ``heads`` are literal starts of lines; ``token`` is asked for those, with the head that fitted.
+
+    A grammar may have ``inside``: pairs of a literal and a regex, for lines that are found behind text without a newline too,
+    such as a progress bar. The regex is only asked of lines with the literal; the line begins where it fits.
 
     ``aside`` is true of lines that come through another stream (C++ logs, on stderr): they may stand in the middle of any block
     and do not end it.
@@ -82,7 +96,8 @@ class Grammar(Protocol):
     heads: Sequence[str]
     aside: bool
 
-    def token(self, head: str, text: str) -> Token: ...
+    def token(self, head: str, text: str) -> Token | None:
+        """None when others begin lines like that too and this is one of theirs."""
 
     def loose(self, text: str) -> Token | None:
         """A line that no reader's head fitted, when it is one of these all the same."""

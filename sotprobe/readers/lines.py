@@ -9,29 +9,34 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@
 
 # What launchers put in front of a line: paddle.distributed.launch and torchrun-like, mpirun --tag-output, pdsh and kubectl.
 _RANK = re.compile(
-    r"\[(?:rank|RANK|Rank|default|trainer|worker)[ _:=-]?(\d+)\](?::| -)? ?"
-    r"|\[\d+,(\d+)\]<std(?:out|err)> ?: ?"
-    r"|\[\d+,(\d+)\]<std(?:out|err)>:"
-    r"|(?:rank|Rank|RANK)[ _:=-]?(\d+) ?[:|] ?"
+    r"\[(?:rank|RANK|Rank|default|trainer|worker)[ _:=-]?(\d{1,9})\](?::| -)?"
+    r"|\[\d+,(\d{1,9})\]<std(?:out|err)> ?:"
+    r"|(?:rank|Rank|RANK)[ _:=-]?(\d{1,9}) ?[:|]"
 )
 
 
 def decode(raw: bytes) -> str:
-    """The text a terminal would end up showing: bytes that are no UTF-8 as U+FFFD, no colours, no NUL, the last of the states
-    that a progress bar went through."""
+    """The text without colours; bytes that are no UTF-8 as U+FFFD."""
     text = raw.decode("utf-8", errors="replace")
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-    if "\0" in text:
-        text = text.replace("\0", "")
-    if "\r" in text:
-        text = next((part for part in reversed(text.split("\r")) if part.strip()), "")
-    return text
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def last_shown(text: str) -> str:
+    """What a terminal would end up showing: the last of the states that a progress bar went through."""
+    end = len(text)
+    while end >= 0:
+        start = text.rfind("\r", 0, end) + 1
+        part = text[start:end]
+        if part and not part.isspace():
+            return part
+        end = start - 1
+    return ""
 
 
 def split_rank(text: str) -> tuple[str | None, str]:
-    """(rank, the line without it); None for a line that names no process."""
+    """(rank, the line without it); None for a line that names no process. A space behind the prefix is still there: some
+    launchers write one and some do not, and it may as well be the line's own."""
     found = _RANK.match(text) if text[:1] in "[rR" else None
     if found is None:
         return None, text
-    return next(group for group in found.groups() if group is not None), text[found.end() :]
+    return found[found.lastindex], text[found.end() :]

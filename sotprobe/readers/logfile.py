@@ -6,13 +6,21 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from sotprobe.model import Evidence, ReadStats
+from sotprobe.paddle_compat.log_lines.sot import ENTRY_HEAD
 from sotprobe.readers.base import LineCounter
-from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Block, Grammar, Token
+from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Block, Feed, Grammar, KindState, Token
 from sotprobe.readers.parts import Origin, Parts
-from sotprobe.readers.text import LONGEST_LINE, Source, batches
+from sotprobe.readers.passages import Passage, PassageBook
+from sotprobe.readers.text import LONGEST_LINE, Source, whole_lines
 from sotprobe.readers.tokens import QUICK, TEXT, Tokenizer
 
 Progress = Callable[[Source], None]
+
+MOST_RANKS = 1024
+OTHER_RANKS = "others"
+# A passage begins where a frame is entered.
+_HEAD = ENTRY_HEAD.encode()
+_BORDER = b"\n" + _HEAD
 
 
 class LogFile:
@@ -24,13 +32,15 @@ class LogFile:
         self._origin = origin
         self._grammars = grammars
         self._tokenizer = Tokenizer(grammars)
+        self._book = PassageBook()
         self._counters: dict[str, LineCounter] = defaultdict(LineCounter)
         self._only = _Process(origin, None, grammars, self._counters)
         self._ranks: dict[str, _Process] = {}
-        first = 0
-        for lines in batches(self.source):
-            self._read(lines, first)
-            first += len(lines)
+        for block in whole_lines(self.source):
+            first, *entries = block.split(_BORDER)
+            self._read_lines(first.split(b"\n"))
+            for text in entries:
+                self._read_entry(text)
             if progress is not None:
                 progress(self.source)
         self.parts = self._finish()
@@ -39,42 +49,117 @@ class LogFile:
     def stats(self) -> dict[str, ReadStats]:
         return {name: counter.stats() for name, counter in sorted(self._counters.items())}
 
-    def _read(self, lines: list[bytes], number: int) -> None:
-        tokenizer, only = self._tokenizer, self._only
-        memo, block, quick = tokenizer.memo, only.block, 0
+    def _read_entry(self, text: bytes) -> None:
+        """``text`` is what stands between the head of an entry's line and the next entry."""
+        passage = self._book.find(text)
+        if passage is not None:
+            read = self._only.replay(passage, self.source.lines)
+            self.source.lines += read
+            if read == passage.lines:
+                if len(text) == passage.size:
+                    return
+                rest = text[passage.size + 1 :].split(b"\n")
+                if passage.open and self._tokenizer.known(rest):  # a longer passage
+                    self._learn(text)
+                passage.open -= passage.open > 0
+            else:
+                rest = (_HEAD + text).split(b"\n")[read:]
+            self._read_lines(rest)
+            return
+        self._learn(text)
+        self._read_lines((_HEAD + text).split(b"\n"))
+
+    def _learn(self, text: bytes) -> None:
+        """Remember the lines as a passage, up to the first that is not known."""
+        if not self._book.wants(text):
+            return
+        lines = (_HEAD + text).split(b"\n")
+        tokens = self._tokenizer.known(lines)
+        if not tokens:
+            return
+        passage = Passage(b"\n".join(lines[: len(tokens)])[len(_HEAD) :], tokens, self._only, self.source.lines)
+        for forgotten in self._book.add(passage, text):
+            self._only.settle(forgotten)
+
+    def _read_lines(self, lines: list[bytes]) -> None:
+        """The loop that every line goes through which is in no known passage: most of the time is spent here."""
+        tokenizer, only, number = self._tokenizer, self._only, self.source.lines
+        memo, block, quick, last_quick = tokenizer.memo, only.block, 0, 0
         for raw, token in zip(lines, map(memo.get, lines), strict=True):
             number += 1
             if token is QUICK:
                 if block is None:
                     quick += 1
+                    last_quick = number
                     continue
-                token = tokenizer.token(raw)
+                token = tokenizer.quick(raw)
             elif token is None:
+                if len(raw) > LONGEST_LINE:
+                    self._cut(number)
                 token = tokenizer.token(raw)
-            process = only if token.rank is None else self._process(token.rank)
-            process.take(token, number)
-            block = only.block
+            if token.rank is not None:
+                self._read_ranked(token, number)
+            elif block is not None and block.takes(token, number):
+                only.taken += 1
+                only.taken_line = number
+            else:
+                if block is not None:
+                    only.declined(token, number)
+                else:
+                    only.give(token, number)
+                block = only.block
         if quick:
-            self._counters[self._grammars[0].name].matched(quick)
+            only.took_quick(quick, last_quick)
+        self.source.lines = number
 
-    def _process(self, rank: str) -> _Process:
+    def _read_ranked(self, token: Token, number: int) -> None:
+        process = self._process(token)
+        if process is None:
+            self._only.count_nobodys(token)
+        else:
+            process.take(token, number)
+
+    def _cut(self, number: int) -> None:
+        self.source.cut += 1
+        if self.source.first_cut is None:
+            self.source.first_cut = number
+
+    def _process(self, token: Token) -> _Process | None:
+        """Whose line it is. A process is known by lines that some reader knows: a user's line may begin like a rank's, too."""
+        rank = token.rank
         process = self._ranks.get(rank)
+        if process is not None or (token.reader == TEXT and token.kind != UNRECOGNISED):
+            return process
+        if len(self._ranks) >= MOST_RANKS:
+            rank = OTHER_RANKS
+            process = self._ranks.get(rank)
         if process is None:
             process = self._ranks[rank] = _Process(self._origin, rank, self._grammars, self._counters)
         return process
 
     def _finish(self) -> list[Parts]:
+        for passage in self._book.all():
+            self._only.settle(passage)
         processes = list(self._ranks.values())
         if self._only.any_lines or not processes:
             processes.insert(0, self._only)
         parts = [process.finish() for process in processes]
         parts[0].lines = self.source.lines
-        for line in self.source.cut:
-            text = f"line {line} is longer than {LONGEST_LINE >> 20} MiB: the rest of it was not read"
-            parts[0].notes.append(Evidence(TEXT, text, self.source.name, line))
-        if self.source.broken:
-            parts[0].notes.append(Evidence(TEXT, f"not read to its end: {self.source.broken}", self.source.name))
+        parts[0].notes.extend(self._notes())
         return parts
+
+    def _notes(self) -> list[Evidence]:
+        name, notes = self.source.name, []
+        if self.source.first_cut is not None:
+            more = f", and {self.source.cut - 1} more" if self.source.cut > 1 else ""
+            text = f"line {self.source.first_cut} is longer than {LONGEST_LINE >> 20} MiB{more}: the rest of it was not read"
+            notes.append(Evidence(TEXT, text, name, self.source.first_cut))
+        if self.source.broken:
+            notes.append(Evidence(TEXT, f"not read to its end: {self.source.broken}", name))
+        if OTHER_RANKS in self._ranks:
+            text = f"more than {MOST_RANKS} processes: those that came later are taken together, as rank {OTHER_RANKS!r}"
+            notes.append(Evidence(TEXT, text, name))
+        return notes
 
 
 class _Process:
@@ -82,55 +167,153 @@ class _Process:
 
     def __init__(self, origin: Origin, rank: str | None, grammars: Sequence[Grammar], counters: dict[str, LineCounter]):
         self.block: Block | None = None
-        self.any_lines = False
+        self._under: Block | None = None  # the block that a message from aside stands in the middle of
+        self._strange = False  # lines came that look like Paddle's, and nothing is known of them
         self._file = origin.file
         self._rank = rank
         self._states = {grammar.name: grammar.state(origin) for grammar in grammars}
+        self._feeds = {name: state.feed for name, state in self._states.items()}
+        self._by_kind = {name: state for name, state in self._states.items() if isinstance(state, KindState)}
+        self.taken = 0  # lines that the open block took, the last of them at taken_line
+        self.taken_line = 0
+        self.readers = self._states.keys()
+        self._first = grammars[0].name
         self._aside = {grammar.name for grammar in grammars if grammar.aside}
         self._counters = counters
-        self._last: dict[str, int] = {}
+        self._tallies = {name: _Tally() for name in self._states}
+
+    @property
+    def any_lines(self) -> bool:
+        return self._strange or any(tally.matched for tally in self._tallies.values())
 
     def take(self, token: Token, line: int) -> None:
         block = self.block
-        if block is not None:
-            if block.takes(token, line):
-                self._counters[block.reader].matched()
-                self._last[block.reader] = line
-                return
-            if token.reader not in self._aside:
-                self.block = None
-                block.close()
-        state = self._states.get(token.reader)
-        if state is None:
-            self._count_nobodys(token)
-            return
-        self.any_lines = True
-        if token.kind == MALFORMED:
-            self._counters[token.reader].malformed(token.text)
-            return
-        self._counters[token.reader].matched()
-        self._last[token.reader] = line
-        opened = state.feed(token, line)
-        if opened is not None:
-            if self.block is not None:
-                self.block.close()
-            self.block = opened
+        if block is None:
+            self.give(token, line)
+        elif block.takes(token, line):
+            self.taken += 1
+            self.taken_line = line
+        else:
+            self.declined(token, line)
 
-    def _count_nobodys(self, token: Token) -> None:
+    def declined(self, token: Token, line: int) -> None:
+        """The open block does not take it."""
+        if token.reader not in self._aside or self.block.reader in self._aside:
+            self._close()
+            if self.block is not None:  # it goes on behind a message from aside
+                self.take(token, line)
+                return
+        self.give(token, line)
+
+    def give(self, token: Token, line: int) -> None:
+        """To its reader, whatever block is open."""
+        tally = self._tallies.get(token.reader)
+        if tally is None:
+            self.count_nobodys(token)
+        elif token.kind == MALFORMED:
+            self._strange = True
+            self._counters[token.reader].malformed(token.text)
+        else:
+            tally.matched += 1
+            tally.last = line
+            if not token.quick:
+                opened = self._feeds[token.reader](token, line)
+                if opened is not None:
+                    self._open(opened)
+
+    def _open(self, opened: Block) -> None:
+        """A message from aside that has several lines does not end the block it came in the middle of."""
+        if self.block is not None:
+            if opened.reader in self._aside:
+                self._count_taken(self.block)
+                self._under = self.block
+            else:
+                self._close()
+        self.block = opened
+
+    def _close(self) -> None:
+        block, self.block, self._under = self.block, self._under, None
+        self._count_taken(block)
+        block.close()
+
+    def _count_taken(self, block: Block) -> None:
+        if self.taken:
+            self._tallies[block.reader].add(self.taken, self.taken_line)
+            self.taken = 0
+
+    def feed_for(self, token: Token) -> Feed | None:
+        """What reads tokens that came before and come again; None for those that are nobody's or say nothing."""
+        if token.quick or token.reader not in self._feeds:
+            return None
+        by_kind = self._by_kind.get(token.reader)
+        return self._feeds[token.reader] if by_kind is None else by_kind.handler(token.kind)
+
+    def took_quick(self, number: int, line: int) -> None:
+        """So many quick lines of the first reader came, the last of them at ``line``, while no block was open."""
+        self._tallies[self._first].add(number, line)
+
+    def replay(self, passage: Passage, number: int) -> int:
+        """Take the lines of a passage that begins behind line ``number``. Returns how many: all, unless a block begins in it."""
+        if self.block is not None:
+            self.take(passage.first, number + 1)
+            return 1
+        for place, feed, token in passage.telling:
+            self.block = feed(token, number + place)
+            if self.block is not None:
+                self._count_part(passage, place, number)
+                return place
+        passage.uses += 1
+        passage.last = number
+        return passage.lines
+
+    def settle(self, passage: Passage) -> None:
+        """Count its lines, as often as it was recognised."""
+        if not passage.uses:
+            return
+        for reader, matched in passage.matched.items():
+            self._tallies[reader].add(matched * passage.uses, passage.last + passage.ends[reader])
+        if passage.ignored:
+            self._counters[TEXT].ignored(passage.ignored * passage.uses)
+
+    def _count_part(self, passage: Passage, lines: int, number: int) -> None:
+        for place, reader in enumerate(passage.readers[:lines], start=1):
+            if reader is None:
+                self._counters[TEXT].ignored()
+            else:
+                self._tallies[reader].add(1, number + place)
+
+    def count_nobodys(self, token: Token) -> None:
         counter = self._counters[TEXT]
         if token.kind in (PLAIN, BLANK):
             counter.ignored()
         elif token.kind == UNRECOGNISED:
-            self.any_lines = True
+            self._strange = True
             counter.unrecognised(token.text)
         else:
             raise AssertionError(f"no reader for {token!r}")
 
     def finish(self) -> Parts:
-        if self.block is not None:
-            self.block.close()
-            self.block = None
-        parts = Parts(self._file, self._rank, last_line=self._last)
+        while self.block is not None:
+            self._close()
+        counted = {name: tally for name, tally in self._tallies.items() if tally.matched}
+        for name, tally in counted.items():
+            self._counters[name].matched(tally.matched)
+        parts = Parts(self._file, self._rank, last_line={name: tally.last for name, tally in counted.items()})
         for state in self._states.values():
             state.finish(parts)
         return parts
+
+
+class _Tally:
+    """How many lines of a reader there were, and which was the last."""
+
+    __slots__ = ("last", "matched")
+
+    def __init__(self) -> None:
+        self.matched = 0
+        self.last = 0
+
+    def add(self, matched: int, last: int) -> None:
+        self.matched += matched
+        if last > self.last:
+            self.last = last

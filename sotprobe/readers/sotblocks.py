@@ -9,6 +9,9 @@ from sotprobe.readers.grammar import Token
 from sotprobe.readers.tracebacks import Raised, Traceback
 
 MOST_STATEMENTS = 20_000
+# Lines of a reason, and characters of each: a message may hold the value of a tensor.
+MOST_REASON_LINES = 200
+_LONGEST = 2_000
 
 
 class StatementsBlock:
@@ -23,7 +26,7 @@ class StatementsBlock:
         if not token.quick or token.kind != "sir-body":
             return False
         if sot.is_statement(token.text) and len(self._statements) < MOST_STATEMENTS:
-            self._statements.append(token.text.strip())
+            self._statements.append(token.text[:_LONGEST].strip())
         return True
 
     def close(self) -> None:
@@ -33,19 +36,20 @@ class StatementsBlock:
 class ReasonBlock:
     """The indented lines below ``[BreakGraph]``, one for each inlined call and the reason last."""
 
-    def __init__(self, reader: str, first: str, done: Callable[[str], None]):
+    def __init__(self, reader: str, first: str, done: Callable[[list[str]], None]):
         self.reader = reader
         self._done = done
-        self._lines = [first]
+        self._lines = [first[:_LONGEST]]
 
     def takes(self, token: Token, line: int) -> bool:
         if not token.text.startswith(sot.REASON_INDENT) or not token.text.strip():
             return False
-        self._lines.append(token.text)
+        if len(self._lines) < MOST_REASON_LINES:
+            self._lines.append(token.text[:_LONGEST])
         return True
 
     def close(self) -> None:
-        self._done(sot.root_reason(self._lines))
+        self._done(self._lines)
 
 
 class FallbackBlock:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 # Lib/test/test_faulthandler.py, Python 3.10-3.13: a head for every thread, then its frames, innermost first.
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):", re.MULTILINE)
-_FRAME = re.compile(r'^  File "(?P<path>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+_FRAME = re.compile(r'^  File "(?P<path>.*)", line (?P<line>\d{1,9}) in (?P<function>.*)$', re.MULTILINE)
 _LIBRARY = ("/site-packages/", "/dist-packages/", "/lib/python3")
 
 Frame = tuple[str, int, str]
@@ -20,14 +20,15 @@ def program_stack(text: str, program: str) -> list[Frame]:
     What lies outside of the program's own file is what started it, and library frames inside are left out. Empty when no
     thread was in the program.
     """
-    for frames in reversed(list(_threads(text))):
+    for frames in reversed(list(threads(text))):
         inside = [position for position, frame in enumerate(frames) if frame[0] == program]
         if inside:
             return [frame for frame in reversed(frames[: inside[-1] + 1]) if is_program(frame[0])]
     return []
 
 
-def _threads(text: str) -> Iterator[list[Frame]]:
+def threads(text: str) -> Iterator[list[Frame]]:
+    """The frames of every thread in some dumps, each innermost first."""
     heads = [match.end() for match in _THREAD.finditer(text)]
     for start, end in pairwise([*heads, len(text)]):
         yield [(m["path"], int(m["line"]), m["function"]) for m in _FRAME.finditer(text, start, end)]

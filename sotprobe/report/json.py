@@ -17,6 +17,7 @@ from sotprobe.model import (
     Evidence,
     ExitStatus,
     Finding,
+    LogSummary,
     ModeSummary,
     ParityVerdict,
     ProgramInfo,
@@ -46,6 +47,8 @@ _PARITY = (
     "first_divergent_step",
     "text",
 )
+_LOG_PLAIN = ("lines", "calls", "static_calls", "steps")
+_LOG_LISTS = ("files", "ranks", "refused")
 _EXIT_PLAIN = ("reason", "code", "signal", "error_type", "error_message", "stacks", "traceback", "wall_ns", "simulated")
 
 
@@ -82,6 +85,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "notes": [_evidence_to_dict(note) for note in diagnosis.notes],
         "saved_in": diagnosis.saved_in,
         "counts": None if diagnosis.counts is None else dict(diagnosis.counts),
+        "log": None if diagnosis.log is None else _log_to_dict(diagnosis.log),
     }
     non_finite: dict[str, str] = {}
     finite = _only_finite(data, "", non_finite)
@@ -121,6 +125,7 @@ def _diagnosis_from_dict(data: Mapping[str, Any]) -> Diagnosis:
         notes=tuple(_evidence_from_dict(note) for note in data.get("notes", ())),
         saved_in=data.get("saved_in"),
         counts=data.get("counts"),
+        log=None if data.get("log") is None else _log_from_dict(data["log"]),
     )
 
 
@@ -220,6 +225,14 @@ def _evidence_to_dict(evidence: Evidence) -> dict[str, Any]:
 
 def _evidence_from_dict(data: Mapping[str, Any]) -> Evidence:
     return Evidence(data["reader"], data["text"], data.get("file"), data.get("line"))
+
+
+def _log_to_dict(log: LogSummary) -> dict[str, Any]:
+    return {**_pick(log, _LOG_PLAIN), **{name: list(getattr(log, name)) for name in _LOG_LISTS}}
+
+
+def _log_from_dict(data: Mapping[str, Any]) -> LogSummary:
+    return LogSummary(**{name: data[name] for name in _LOG_PLAIN}, **{name: tuple(data[name]) for name in _LOG_LISTS})
 
 
 def _stats_to_dict(stats: ReadStats) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sotprobe.model import Diagnosis, Finding
-from sotprobe.report import words
+from sotprobe.model import Diagnosis, Finding, LogSummary
+from sotprobe.report import logwords, words
 from sotprobe.report.text import code_line, one_line, visible
 
 EVIDENCE_LINES = 5
@@ -27,22 +27,35 @@ def render(diagnosis: Diagnosis) -> str:
 
 
 def _lines(diagnosis: Diagnosis) -> Iterator[str]:
-    program = diagnosis.program
     yield f"### {_plain(diagnosis.verdict.text)}"
     yield ""
-    versions = words.versions(diagnosis.environment)
-    command = _code(" ".join((program.path, *program.arguments)))
-    yield f"{command}{', ' if versions else ''}{_plain(versions)} ({_code(diagnosis.verdict.slug)})"
+    yield _head(diagnosis)
     yield ""
-    yield from _speed(diagnosis)
+    yield from _speed(diagnosis) if diagnosis.log is None else _counts(diagnosis)
     yield ""
-    yield f"**Findings: {words.tally(diagnosis.findings)}**"
+    yield f"**Findings: {words.tally(diagnosis.findings)}{logwords.no_costs(diagnosis)}**"
     for number, finding in enumerate(diagnosis.findings, 1):
         yield ""
-        yield from _finding(number, finding)
+        yield from _finding(number, finding, diagnosis)
     yield ""
-    yield from _parity(diagnosis)
+    yield from _parity(diagnosis) if diagnosis.log is None else _read(diagnosis.log, diagnosis)
     yield from _failures(diagnosis)
+
+
+def _head(diagnosis: Diagnosis) -> str:
+    program, log = diagnosis.program, diagnosis.log
+    versions = words.versions(diagnosis.environment)
+    if log is None:
+        name, more = " ".join((program.path, *program.arguments)), [versions]
+    else:
+        name, more = logwords.files(log), [versions, logwords.level(diagnosis.environment), logwords.processes(log)]
+    facts = "".join(f", {_plain(text)}" for text in more if text)
+    return f"{_code(name)}{facts} ({_code(diagnosis.verdict.slug)})"
+
+
+def _counts(diagnosis: Diagnosis) -> Iterator[str]:
+    for label, figures in logwords.counts(diagnosis):
+        yield f"- {label}: {figures}"
 
 
 def _speed(diagnosis: Diagnosis) -> Iterator[str]:
@@ -69,19 +82,38 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(map(_plain, cells))} |"
 
 
-def _finding(number: int, finding: Finding) -> Iterator[str]:
-    cost, more = words.cost(finding)
-    yield f"{number}. **{_plain(finding.severity)}** {_code(words.name(finding))} {_plain(finding.title)}: {cost}{more}"
+def _finding(number: int, finding: Finding, diagnosis: Diagnosis) -> Iterator[str]:
+    log, logs = diagnosis.log, logwords.names(diagnosis)
+    severity = _plain(finding.severity) + (" suspected" if finding.suspected else "")
+    yield f"{number}. **{severity}** {_code(words.name(finding))} {_plain(finding.title)}{_cost(finding, log)}"
     if finding.site is not None:
         yield f"   - {_code(words.place(finding.site))}"
     if finding.source_line:
         yield f"   - {_code(code_line(finding.source_line))}"
     for evidence in finding.evidence[:EVIDENCE_LINES]:
-        yield f"   - {_plain(evidence.text)} ({_plain(words.source(evidence))})"
+        where = words.source(evidence, logs)
+        yield f"   - {_plain(evidence.text)}" + (f" ({_plain(where)})" if where else "")
     if len(finding.evidence) > EVIDENCE_LINES:
         yield f"   - and {len(finding.evidence) - EVIDENCE_LINES} more"
     if finding.advice:
         yield f"   - Advice: {_plain(finding.advice)}"
+
+
+def _cost(finding: Finding, log: LogSummary | None) -> str:
+    """A log has no times: in place of a cost, which processes it is about and how often it happens there."""
+    if log is None:
+        return f": {''.join(words.cost(finding))}"
+    ranks, count = logwords.ranks(finding, log), logwords.per_call(finding)
+    facts = "; ".join(filter(None, (ranks, count)))
+    return f": {_plain(facts)}" if facts else ""
+
+
+def _read(log: LogSummary, diagnosis: Diagnosis) -> Iterator[str]:
+    yield f"**Read**: {logwords.lines(log, diagnosis.read_stats)}"
+    for path in logwords.paths(log):
+        yield f"- {_code(path)}"
+    for text in (*logwords.refused(log), *(note.text for note in diagnosis.notes)):
+        yield f"- {_plain(text)}"
 
 
 def _parity(diagnosis: Diagnosis) -> Iterator[str]:
@@ -95,8 +127,11 @@ def _parity(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _failures(diagnosis: Diagnosis) -> Iterator[str]:
     for mode, status in words.failures(diagnosis.modes):
+        if diagnosis.log is not None and not logwords.more_to_say(status, diagnosis):
+            continue
         yield ""
-        yield f"**{_plain(mode.mode)} failed: {_plain(words.ending(status))}**"
+        who = _plain(mode.mode) if diagnosis.log is None else "the program"
+        yield f"**{who} failed: {_plain(words.ending(status))}**"
         for text in (words.error(status), words.error_place(status)):
             if text:
                 yield f"- {_code(one_line(text))}"

@@ -61,9 +61,9 @@ def percent(share: float) -> str:
     return f"{value:.0f}%" if abs(value) >= 1 or value == 0 else f"{value:.1g}%"
 
 
-def plural(number: int, noun: str) -> str:
-    """``1 pair``, ``2 pairs``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def plural(number: int, noun: str, several: str | None = None) -> str:
+    """``1 pair``, ``2 pairs``; ``several`` for a noun that takes more than an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"
 
 
 def _escape(char: str) -> str:

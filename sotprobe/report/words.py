@@ -19,12 +19,26 @@ NORMAL_ENDS = frozenset(("returned", "step-limit", LOG_ENDED))
 
 
 def versions(environment: Mapping[str, object]) -> str:
-    """``Paddle 3.3.1 (CPU build), Python 3.11.7``, or as much of it as is known."""
-    paddle, python, gpu = (environment.get(key) for key in ("paddle", "python", "gpu_build"))
+    """``Paddle 3.3.1 (CPU build), Python 3.11.7``, or as much of it as is known; of a log also what its wording shows."""
+    gpu = environment.get("gpu_build")
     build = "" if gpu is None else " (GPU build)" if gpu else " (CPU build)"
-    words = [f"Paddle {paddle}{build}"] if paddle is not None else []
-    words += [f"Python {python}"] if python is not None else []
-    return ", ".join(words)
+    paddle, python = (environment.get(key) for key in ("paddle", "python"))
+    words = [
+        f"Paddle {paddle}{build}" if paddle is not None else _seen("Paddle", environment.get("paddle_seen"), "wording"),
+        f"Python {python}" if python is not None else _seen("Python", environment.get("python_seen"), "lines"),
+    ]
+    return ", ".join(filter(None, words))
+
+
+def _seen(name: str, version: object, by: str) -> str:
+    return "" if version is None else f"{name} {_range_of(str(version))} (by its {by})"
+
+
+def _range_of(seen: str) -> str:
+    """``3.2+`` and ``3.0-3.1`` in words."""
+    if seen.endswith("+"):
+        return f"{seen[:-1]} or later"
+    return " to ".join(seen.split("-")) if seen.count("-") == 1 else seen
 
 
 def ratio_value(ratio: Ratio | None) -> str:
@@ -114,19 +128,24 @@ def cost(finding: Finding) -> tuple[str, str]:
     return value, more
 
 
-def source(evidence: Evidence) -> str:
-    """Who saw it and where it is written."""
+def source(evidence: Evidence, logs: Mapping[str, str] | None = None) -> str:
+    """Who saw it and where it is written; ``logs`` are the short names of logs, in which everybody can see it."""
     if evidence.file is None:
-        return visible(evidence.reader)
+        return "" if logs else visible(evidence.reader)
+    if logs and evidence.line is None and len(logs) == 1:
+        return ""  # it is about the only file there is
     line = "" if evidence.line is None else f":{evidence.line}"
+    if logs and evidence.file in logs:
+        return f"{visible(logs[evidence.file])}{line}"
     return f"{visible(evidence.reader)}, {visible(evidence.file)}{line}"
 
 
-_PRECISION = {NEAR: ", a few lines off", FUNCTION: ", which of its lines is not known"}
-
-
 def place(site: SourceSite) -> str:
-    return f"{visible(site.path)}:{site.line} in {visible(site.function)}{_PRECISION.get(site.precision, '')}"
+    """Path and line first, to be clicked. A line that is not exact never looks like one."""
+    where, function = f"{visible(site.path)}:{site.line}", visible(site.function)
+    if site.precision == FUNCTION:
+        return f"{where}, where {function} begins"
+    return f"near {where} in {function}" if site.precision == NEAR else f"{where} in {function}"
 
 
 def parity_outcome(parity: ParityVerdict | None) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 from sotprobe.model import (
     Diagnosis,
     Evidence,
@@ -328,4 +331,5 @@ SAMPLES: dict[str, Diagnosis] = {
     "one_mode": ONE_MODE,
     "no_timings": NO_TIMINGS,
     "hostile": HOSTILE,
+    **runpy.run_path(str(Path(__file__).with_name("log_samples.py")))["SAMPLES"],
 }

@@ -159,7 +159,7 @@ TABLE = (
         "41",
         (),
         found("environment", severity="warning", evidence="subgraph_relation"),
-        found("not-comparable", "program-error", None, "error", evidence="KeyError: 'fx'"),
+        found("not-comparable", "collector-crash", None, "error", evidence="KeyError: 'fx'"),
         found("host-sync", "print", 9),
         options=(*ALL_GRAPHS, "--env", "SOT_COLLECT_INFO=subgraph_relation"),
         says="subgraph-relation",

@@ -7,24 +7,39 @@ import re
 from pathlib import Path
 
 import pytest
+import readme_page
 
-from sotprobe.cli import compare, graph, record, show
+from sotprobe.cli import compare, graph, log, record, show
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_every_option_named_is_one_of_a_command():
-    known = {name for verb in (compare, graph, record, show) for option in verb.command.params for name in option.opts}
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", README)) - {"--help", "--epochs"}  # --epochs is a program's own
+VERBS = (compare, record, show, graph, log)
+# Options in the pages that are a program's own, click's, or a tool's.
+OTHERS = {"--epochs", "--help", "--pairs", "--shm-size"}
+
+
+def options_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_option_named_is_one_of_a_command(page):
+    known = {name for verb in VERBS for option in verb.command.params for name in option.opts}
+    assert options_in(page.read_text(encoding="utf-8")) - OTHERS <= known
+
+
+@pytest.mark.parametrize("verb", [compare, log], ids=["compare", "log"])
+def test_every_option_of_a_verb_is_named(verb):
+    named = options_in(README)
     assert named
-    assert named <= known
+    assert {name for option in verb.command.params for name in option.opts if name.startswith("--")} <= named
 
 
-def test_every_option_of_compare_is_named():
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", README))
-    assert {name for option in compare.command.params for name in option.opts if name.startswith("--")} <= named
+def test_every_verb_is_in_the_table_of_commands():
+    assert set(re.findall(r"^\| `sotprobe (\w+) ", README, re.MULTILINE)) == {verb.command.name for verb in VERBS}
 
 
 def test_the_two_commands_name_files_that_are_there():
@@ -32,6 +47,11 @@ def test_the_two_commands_name_files_that_are_there():
     assert (ROOT / "cases/detection_loss.py").is_file()
     assert os.access(ROOT / "tools/test", os.X_OK)
     assert "tools/test" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
+def test_the_page_of_a_log_is_what_is_printed():
+    assert f"    sotprobe {' '.join(readme_page.COMMAND)}\n" in README
+    assert readme_page.shown(README) == readme_page.printed(), "if wanted: python tools/update_golden.py, and read the diff"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

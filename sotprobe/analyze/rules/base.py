@@ -93,6 +93,20 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def moments(facts: Facts, steps: Iterable[int | None]) -> str:
+    """``step 3`` or ``steps 1 to 19``; a log has calls of its outermost function instead, counted from 1. Empty when unknown."""
+    known = sorted({step + facts.is_log for step in steps if step is not None and step >= 0})
+    if not known:
+        return ""
+    noun = "call" if facts.is_log else "step"
+    return f"{noun} {known[0]}" if len(known) == 1 else f"{noun}s {known[0]} to {known[-1]}"
+
+
+def rest_of(function: str, break_lines: tuple[int, ...]) -> str:
+    """The rest of a function after the last of some breaks; 0 is a line that a log does not tell."""
+    return f"the rest of {function} after {f'line {break_lines[-1]}' if break_lines[-1] else 'a break'}"
+
+
 def settled(steps: Iterable[int | None], last_step: int) -> bool:
     """Whether something stopped: no step of it in the last half of the run, and enough steps since."""
     known = [step for step in steps if step is not None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from sotprobe.analyze import lost as lost_of
@@ -18,13 +19,19 @@ from sotprobe.analyze.rules.lost_frames import HOST_SYNC_FRAMES, lost_claim, los
 from sotprobe.analyze.rules.recompiles import value_guard_sites
 from sotprobe.model import Event, Evidence, SourceSite
 from sotprobe.model.run import FrameKey
+from sotprobe.model.site import FUNCTION
 from sotprobe.paddle_compat import causes
+
+_UNEXPLAINED_ADVICE = "Log a few steps with SOT_LOG_LEVEL=3: it names the line and the reason."
 
 
 def graph_break(facts: Facts) -> Iterator[Draft]:
     """Breaks that are no reads on the host."""
     for cause, site, events in folded_breaks(facts):
-        if not causes.cause(cause).host_read and cause != "no-grad":
+        if facts.is_log and cause == "unknown" and site is not None and site.precision == FUNCTION:
+            title = f"the graph breaks in {site.function}: the log does not tell where and why"
+            yield break_draft(facts, "graph-break", title, cause, site, events, advice=_UNEXPLAINED_ADVICE)
+        elif not causes.cause(cause).host_read and cause != "no-grad":
             yield break_draft(facts, "graph-break", f"graph break: {title_of(cause)}", cause, site, events)
 
 
@@ -43,17 +50,20 @@ def host_sync(facts: Facts) -> Iterator[Draft]:
             yield Draft(finding, lost_claim(facts, lost))
 
 
-def folded_breaks(facts: Facts) -> list[tuple[str, SourceSite, list[Event]]]:
-    """Breaks by cause and line. Those that a lost frame or a value guard at the same line stands for are left out."""
+def folded_breaks(facts: Facts) -> list[tuple[str, SourceSite | None, list[Event]]]:
+    """Breaks by cause and line; a log may know reasons of breaks and not their places. Those that a lost frame or a value guard
+    at the same line stands for are left out."""
     covered = {lost.site for lost in lost_of.lost_frames(facts)} | value_guard_sites(facts)
-    groups: dict[tuple[str, SourceSite], list[Event]] = defaultdict(list)
+    groups: dict[tuple[str, SourceSite | None], list[Event]] = defaultdict(list)
     for event in facts.events("break"):
-        if event.site is not None and lost_of.blamed_site(facts, event) not in covered:
+        if event.site is None or lost_of.blamed_site(facts, event) not in covered:
             groups[event.cause or "unknown", event.site].append(event)
     return [(cause, site, events) for (cause, site), events in groups.items()]
 
 
-def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSite, events: list[Event]) -> Draft:
+def break_draft(
+    facts: Facts, slug: str, title: str, cause: str, site: SourceSite | None, events: list[Event], *, advice: str | None = None
+) -> Draft:
     """A finding about a break; one that steady steps no longer reach is info."""
     frames = frozenset(key for event in events for key in resumed_frames(facts, event))
     count = _count(facts, frames)
@@ -63,8 +73,12 @@ def break_draft(facts: Facts, slug: str, title: str, cause: str, site: SourceSit
         evidence.append(Evidence("hooks", "not reached in steady steps"))
     elif guard_text := _guard_text(facts, frames):
         evidence.append(Evidence("hooks", guard_text))
-    finding = make(facts, slug, INFO if gone else WARNING, title, site, evidence, cause=cause, count_per_step=count)
-    return Draft(finding, Claim(lines=frozenset({(site.path, site.line)}), rank=BREAK_LINES, guard_frames=frames))
+    severity = INFO if gone else WARNING
+    finding = make(facts, slug, severity, title, site, evidence, cause=cause, advice=advice, count_per_step=count)
+    if facts.is_inferred(cause, site):
+        finding = replace(finding, suspected=True)
+    lines = frozenset({(site.path, site.line)} if site is not None else ())
+    return Draft(finding, Claim(lines=lines, rank=BREAK_LINES, guard_frames=frames))
 
 
 def resumed_frames(facts: Facts, event: Event) -> list[FrameKey]:
@@ -80,10 +94,13 @@ def resumed_frames(facts: Facts, event: Event) -> list[FrameKey]:
         for site in (*event.stack, event.site)
         if site and site.function == event.frame.function and (not lines or (site.path, site.line) in lines)
     ]
-    if not own:
-        return []
     # The stack is outermost first and the user's real frames come before the simulated ones, so the last is where it broke.
-    return _resumed_after(facts).get((event.frame, own[-1]), [])
+    behind = _resumed_after(facts).get((event.frame, own[-1]), []) if own else []
+    if behind or not facts.is_log:
+        return behind
+    # Below level 3 a log tells how many breaks lie before a rest, and not where.
+    rests = [key for key in facts.static.entries if key[0] == event.frame and key[1]]
+    return [key for key in rests if not any(key[1]) and len(key[1]) == len(event.break_lines) + 1]
 
 
 @lru_cache(maxsize=1)

@@ -14,8 +14,23 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sotprobe.analyze.facts import Facts
-from sotprobe.analyze.rules.base import FUNCTION_LINES, INFO, WARNING, Claim, Draft, evidence_of, make, plural, settled, title_of
+from sotprobe.analyze.readsite import read_site
+from sotprobe.analyze.rules.base import (
+    FUNCTION_LINES,
+    INFO,
+    WARNING,
+    Claim,
+    Draft,
+    evidence_of,
+    make,
+    moments,
+    plural,
+    rest_of,
+    settled,
+    title_of,
+)
 from sotprobe.model import Event, Evidence, SourceSite
+from sotprobe.model.site import NEAR
 from sotprobe.paddle_compat import vocabulary
 
 # Guards on a value that a graph break may have brought in.
@@ -42,7 +57,7 @@ def recompile(facts: Facts) -> Iterator[Draft]:
         goes_on, filled = _goes_on(facts, events), _fills(facts, frame, events)
         severity = WARNING if _matters(facts, cause, frame, events) else INFO
         title = f"{frame.function if frame else 'a frame'} is recompiled: {title_of(cause)}"
-        evidence = [_summary(events, goes_on, filled), *evidence_of(events, 3), *_breaks_at(facts, cause, site)]
+        evidence = [_summary(facts, events, goes_on, filled), *evidence_of(events, 3), *_breaks_at(facts, cause, site)]
         if severity == WARNING and facts.mean_step_ns:
             evidence.append(Evidence("steps", f"with its recompiles a step took {facts.mean_step_ns / 1e6:.1f} ms on average"))
         steps = facts.step_count
@@ -76,19 +91,29 @@ def _matters(facts: Facts, cause: str, frame: SourceSite | None, events: list[Ev
 def _folded(facts: Facts) -> dict[tuple[str, SourceSite | None, SourceSite | None], list[Event]]:
     groups: dict[tuple, list[Event]] = defaultdict(list)
     for event in facts.events("recompile"):
-        cause, site = _blame(facts, event)
+        cause, site = blamed(facts, event)
         groups[cause, site, event.frame].append(event)
     return groups
 
 
-def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
+def blamed(facts: Facts, event: Event) -> tuple[str, SourceSite | None]:
     """Cause and line; a scalar that came out of a break is blamed on the line of the break."""
-    cause, site = event.cause or "unknown", event.site or (event.frame if facts.is_user(event.frame) else None)
+    cause, site = event.cause or "unknown", event.site or _read_site(facts, event)
     if cause in _SCALARS and event.break_lines:
         source = _value_break(facts, event)
         if source is not None:
             return "value-guard", source
     return cause, site
+
+
+def _read_site(facts: Facts, event: Event) -> SourceSite | None:
+    """Where a guard of a log was read, as far as the source tells, else the function. None in a library."""
+    if event.frame is None or not facts.is_user(event.frame):
+        return None
+    if not facts.is_log:
+        return event.frame
+    expressions = [guard.expression for guard in event.guards]
+    return read_site(facts.program, event.frame, event.break_lines, expressions) or event.frame
 
 
 def _value_break(facts: Facts, event: Event) -> SourceSite | None:
@@ -99,16 +124,18 @@ def _value_break(facts: Facts, event: Event) -> SourceSite | None:
         if other.frame == event.frame and other.cause in _VALUE_BREAKS and other.site is not None
     ]
     by_line = {site.line: other.site for other in breaks for site in (*other.stack, other.site)}
+    by_depth = {len(other.break_lines): other.site for other in breaks if other.site.precision == NEAR}
     if event.site is not None and event.site.line in by_line:
         return by_line[event.site.line]
     names = {name for guard in event.guards if (name := vocabulary.guarded_local(guard.expression))}
-    for line in reversed(event.break_lines):
-        if line not in by_line or event.frame is None:
+    for depth, line in reversed(list(enumerate(event.break_lines))):
+        site = by_line.get(line) if line else by_depth.get(depth)  # a log may only tell how many breaks lie before
+        if site is None or event.frame is None:
             continue
         file = facts.sources.file(event.frame.path)
-        assigned = file.names_assigned_at(line) if file else frozenset()
+        assigned = file.names_assigned_at(site.line) if file else frozenset()
         if not names or names & assigned:
-            return by_line[line]
+            return site
     return None
 
 
@@ -127,13 +154,18 @@ def _breaks_at(facts: Facts, cause: str, site: SourceSite | None) -> list[Eviden
     return evidence_of(event for event in facts.events("break") if event.site == site)
 
 
-def _summary(events: list[Event], goes_on: bool, filled: bool) -> Evidence:
+def _summary(facts: Facts, events: list[Event], goes_on: bool, filled: bool) -> Evidence:
     durations = [event.duration_ns for event in events if event.duration_ns is not None]
     spent = f", {sum(durations) / 1e6:.0f} ms in total" if durations else ""
-    steps = sorted({event.step for event in events if event.step is not None})
-    where = f" in steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f" in step {steps[0]}" if steps else ""
-    end = "until the cache was full" if filled else "and goes on" if goes_on else "and stays compiled since"
+    when = moments(facts, (event.step for event in events))
+    where = f" in {when}" if when else ""
+    end = "until the cache was full" if filled else "and goes on" if goes_on else _since(facts, events)
     return Evidence("hooks", f"{plural(len(events), 'recompile')}{where}{spent}, {end}")
+
+
+def _since(facts: Facts, events: list[Event]) -> str:
+    last = max((event.step for event in events if event.step is not None), default=None)
+    return "with nothing after it" if last is not None and last >= facts.last_step else "and stays compiled since"
 
 
 def _per_step(events: list[Event], steps: int) -> float | None:
@@ -165,15 +197,16 @@ def compile_limit(facts: Facts) -> Iterator[Draft]:
 
 def _given_up(facts: Facts, event: Event, slug: str, what: str) -> Draft:
     function = event.frame.function if event.frame else "a frame"
-    part = f" (the rest after line {event.break_lines[-1]})" if event.break_lines else ""
-    evidence = [*event.evidence, Evidence("hooks", f"since step {event.step}")]
+    part = rest_of(function, event.break_lines) if event.break_lines else function
+    when = moments(facts, [event.step])
+    evidence = [*event.evidence, *([Evidence("hooks", f"since {when}")] if when else [])]
     ours = facts.is_user(event.frame)
     at_once = _steps([other for other in facts.events("recompile") if other.frame == event.frame]) <= 1
     finding = make(
         facts,
         slug,
         WARNING if ours or not at_once else INFO,
-        f"{function}{part} {what}",
+        f"{part} {what}",
         event.site if ours else None,
         [*evidence, *_library(facts, event.frame)],
         cause=event.cause,

@@ -9,8 +9,9 @@ from sotprobe.paddle_compat.cause_table.breaks import BREAKS
 from sotprobe.paddle_compat.cause_table.endings import ENDINGS
 from sotprobe.paddle_compat.cause_table.frames import FRAMES
 from sotprobe.paddle_compat.cause_table.guards import GUARDS
+from sotprobe.paddle_compat.cause_table.machine import MACHINE, SETTINGS
 from sotprobe.paddle_compat.cause_table.record import Cause, Note
 
 __all__ = ["TABLE", "Cause", "Note"]
 
-TABLE: tuple[Cause, ...] = (*BREAKS, *FRAMES, *GUARDS, *ENDINGS)
+TABLE: tuple[Cause, ...] = (*BREAKS, *FRAMES, *GUARDS, *ENDINGS, *MACHINE, *SETTINGS)

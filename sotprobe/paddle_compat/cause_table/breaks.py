@@ -13,6 +13,12 @@ BREAKS: tuple[Cause, ...] = (
         "The branch depends on a tensor's value, so capture stops here and goes on in the branch taken.",
         "Use paddle.where(cond, a, b) when both branches are cheap, or take the decision outside the captured function.",
         "the opcode of a conditional jump met a tensor; SOT's own collectors do not report it",
+        notes=(
+            Note(
+                "From Paddle 3.3, paddle.jit.marker.capture_control_flow on a function of its own keeps both branches captured.",
+                Versions(paddle_since="3.3"),
+            ),
+        ),
     ),
     Cause(
         "tensor-while",

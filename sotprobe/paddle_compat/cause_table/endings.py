@@ -45,6 +45,15 @@ ENDINGS: tuple[Cause, ...] = (
         "an exception that ended the program",
     ),
     Cause(
+        "generated-code",
+        "an error in the code that SOT put in place of a function",
+        "The exception came out of bytecode that SOT wrote, so that of the user's lines only the function's definition is known. "
+        "What SOT leaves to Python, as the calls at graph breaks, raises there too.",
+        "Run the program in dynamic mode: if it fails there as well, the fault is the program's, else SOT's: keep the function "
+        "out of capture (paddle.jit.not_to_static) and report it.",
+        "a traceback whose innermost frame is SOT's code",
+    ),
+    Cause(
         "main-program",
         "main_program of a SOT function",
         "A function captured by SOT has no single program; this is a mismatch of modes, not an error of the model.",
@@ -63,7 +72,16 @@ ENDINGS: tuple[Cause, ...] = (
         "the program was killed by a signal",
         "The process ended by a signal.",
         "See the stacks in the evidence; run the program alone in this mode.",
-        "the exit status of the child",
+        "the exit status of the child; the report of a signal in a log",
+    ),
+    Cause(
+        "terminated",
+        "ended from outside after its steps",
+        "A timeout, a launcher, a profiler at the end of its window or the keyboard ended the program. Paddle prints a box about "
+        "it that looks like a crash.",
+        "Nothing to do after a timeout or a profiler: the lines before the signal stand. A launcher also ends its other "
+        "processes when one failed; then see that one's log.",
+        "SIGTERM, SIGINT or SIGHUP at the end of a log with lines of a benchmark, or with calls of what is captured",
     ),
     Cause(
         "timeout",

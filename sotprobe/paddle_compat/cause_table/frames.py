@@ -67,6 +67,14 @@ FRAMES: tuple[Cause, ...] = (
         versions=PY312,
     ),
     Cause(
+        "inner-code",
+        "a lambda, comprehension or generator expression in the function",
+        "Paddle 2.6 on Python 3.11 leaves every function alone in which one of them is written.",
+        "Write it as a loop or as a function of its own outside; Paddle 3.0 captures such functions.",
+        "Paddle's line `Found code object <listcomp>, skip it`",
+        versions=Versions(paddle_until="2.6"),
+    ),
+    Cause(
         "exception-table",
         "a frame with an exception table",
         "SOT skips every frame whose code has an exception table (with, try, async, and comprehensions from Python 3.12).",

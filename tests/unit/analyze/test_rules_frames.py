@@ -88,6 +88,24 @@ class TestNoGrad:
         assert any("helper" in evidence.text for evidence in finding.evidence)
 
 
+def test_a_frame_below_one_of_the_same_name_is_its_damage(program):
+    case = program(
+        "class Model:\n"
+        "    def forward(self, x):  # <- model\n"
+        "        with tag(x):  # <- with\n"
+        "            return self.attention(x)  # <- call\n\n\n"
+        "class Attention:\n"
+        "    def forward(self, x):  # <- attention\n"
+        "        return x * 2\n"
+    )
+    run = case.run().steps(8)
+    eager(run, "model", "exception-table")
+    eager(run, "attention", "hook-off", called_from=run.at("call"))
+    finding = case.only("not-captured")
+    assert finding.site.line == case.line("with")
+    assert any(f"model.py:{case.line('attention')}" in evidence.text for evidence in finding.evidence)
+
+
 @pytest.mark.parametrize(
     ("statement", "cause"),
     [

@@ -142,3 +142,9 @@ def test_sources_without_a_file_know_nothing():
     assert sources.line("a.py", 999) is None
     assert sources.line("a.py", 12) == "x = call("
     assert sources.own_lines("b.py", 1) == frozenset()
+
+
+def test_code_that_the_parser_gives_up_has_lines_and_no_structure():
+    file = SourceFile("a = " + "-" * 100_000 + "1\n")
+    assert file.line(1) is not None
+    assert file.functions == []

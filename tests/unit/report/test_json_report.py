@@ -66,7 +66,7 @@ def test_comes_back_as_it_was(name):
 def test_cost_is_in_milliseconds():
     finding = strict(json.render(SAMPLES["seed_story"]))["findings"][0]
     assert finding["cost_ms_per_step"] == pytest.approx(4.3)
-    assert finding["site"] == {"path": "cases/detection_loss.py", "line": 58, "function": "rotate_weight"}
+    assert finding["site"] == {"path": "cases/detection_loss.py", "line": 58, "function": "rotate_weight", "precision": "line"}
 
 
 def test_missing_is_null_and_never_zero():
