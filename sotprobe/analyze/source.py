@@ -117,7 +117,7 @@ class SourceFile:
 
     @cached_property
     def _qualified(self) -> dict[ast.AST, str]:
-        return dict(_qualified_names(self._tree, "")) if self._tree is not None else {}
+        return dict(_qualified_names(self.tree, "")) if self.tree is not None else {}
 
     def qualified_name(self, function: Function) -> str:
         """The name with the classes and functions around it: ``Net.forward``."""
