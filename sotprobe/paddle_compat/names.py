@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 _TRANSLATED = "#"
+RESUME_MARK = "$resume_"
 _RESUME = re.compile(r"\$resume_\d+@")
 _SUFFIX = re.compile(r"_[0-9a-f]{5}$")
 _RESUME_NAME = re.compile(r"\$resume_\d+@[^\s)]+")

@@ -61,6 +61,17 @@ class Block(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class TextBlock(Block, Protocol):
+    """A block for which the same lines say the same wherever they come, so that they need not be read a second time."""
+
+    def said(self) -> object:
+        """What the lines say that it took."""
+
+    def hear(self, said: object) -> None:
+        """As if it had taken the lines that say this."""
+
+
 Feed = Callable[[Token, int], Block | None]
 
 

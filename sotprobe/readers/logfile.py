@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sotprobe.model import Evidence, ReadStats
 from sotprobe.paddle_compat.log_lines.sot import ENTRY_HEAD
 from sotprobe.readers.base import LineCounter
-from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Block, Feed, Grammar, KindState, Token
+from sotprobe.readers.grammar import BLANK, MALFORMED, PLAIN, UNRECOGNISED, Block, Feed, Grammar, KindState, TextBlock, Token
 from sotprobe.readers.parts import Origin, Parts
 from sotprobe.readers.passages import Passage, PassageBook
 from sotprobe.readers.text import LONGEST_LINE, Source, whole_lines
@@ -40,7 +41,7 @@ class LogFile:
             first, *entries = block.split(_BORDER)
             self._read_lines(first.split(b"\n"))
             for text in entries:
-                self._read_entry(text)
+                self._read_entry(text, whole=text is not entries[-1])
             if progress is not None:
                 progress(self.source)
         self.parts = self._finish()
@@ -49,19 +50,19 @@ class LogFile:
     def stats(self) -> dict[str, ReadStats]:
         return {name: counter.stats() for name, counter in sorted(self._counters.items())}
 
-    def _read_entry(self, text: bytes) -> None:
-        """``text`` is what stands between the head of an entry's line and the next entry."""
+    def _read_entry(self, text: bytes, *, whole: bool) -> None:
+        """``text`` is what stands between the head of an entry's line and the next entry, or what there is of it."""
         passage = self._book.find(text)
         if passage is not None:
-            read = self._only.replay(passage, self.source.lines)
+            read = self._only.replay(passage, self.source.lines, whole=whole and len(text) == passage.size)
             self.source.lines += read
             if read == passage.lines:
                 if len(text) == passage.size:
                     return
                 rest = text[passage.size + 1 :].split(b"\n")
-                if passage.open and self._tokenizer.known(rest):  # a longer passage
-                    self._learn(text)
-                passage.open -= passage.open > 0
+                if passage.open:
+                    passage.open -= 1
+                    self._learn(text, passage.lines)
             else:
                 rest = (_HEAD + text).split(b"\n")[read:]
             self._read_lines(rest)
@@ -69,13 +70,18 @@ class LogFile:
         self._learn(text)
         self._read_lines((_HEAD + text).split(b"\n"))
 
-    def _learn(self, text: bytes) -> None:
-        """Remember the lines as a passage, up to the first that is not known."""
+    def _learn(self, text: bytes, known: int = 0) -> None:
+        """Remember the lines as a passage, up to the first that is new, if they are more than the passage that is known.
+
+        What is not SOT's at the end, such as the user's lines, belongs to it only when it is the same every time.
+        """
         if not self._book.wants(text):
             return
         lines = (_HEAD + text).split(b"\n")
-        tokens = self._tokenizer.known(lines)
-        if not tokens:
+        tokens, own = self._tokenizer.known(lines)
+        if self._book.ends_differ(text, b"\n".join(lines[:own])[len(_HEAD) :], len(tokens) > own):
+            tokens = tokens[:own]
+        if not own or len(tokens) <= known:
             return
         passage = Passage(b"\n".join(lines[: len(tokens)])[len(_HEAD) :], tokens, self._only, self.source.lines)
         for forgotten in self._book.add(passage, text):
@@ -174,6 +180,7 @@ class _Process:
         self._states = {grammar.name: grammar.state(origin) for grammar in grammars}
         self._feeds = {name: state.feed for name, state in self._states.items()}
         self._by_kind = {name: state for name, state in self._states.items() if isinstance(state, KindState)}
+        self._watched: _Watched | None = None
         self.taken = 0  # lines that the open block took, the last of them at taken_line
         self.taken_line = 0
         self.readers = self._states.keys()
@@ -233,8 +240,20 @@ class _Process:
 
     def _close(self) -> None:
         block, self.block, self._under = self.block, self._under, None
+        if self._watched is not None:
+            self._hold(block)
         self._count_taken(block)
         block.close()
+
+    def _hold(self, block: Block) -> None:
+        """A block has ended that began in a passage. When it ended there too, or with it, it need not be read again."""
+        watched, self._watched = self._watched, None
+        end, lines = watched.place + self.taken, self.taken
+        in_a_row = not lines or self.taken_line == watched.line + lines
+        inside = end < watched.passage.lines or (end == watched.passage.lines and watched.whole)
+        if block is watched.block and in_a_row and inside:
+            self.settle(watched.passage)
+            watched.passage.hold(watched.place, block, lines)
 
     def _count_taken(self, block: Block) -> None:
         if self.taken:
@@ -252,16 +271,30 @@ class _Process:
         """So many quick lines of the first reader came, the last of them at ``line``, while no block was open."""
         self._tallies[self._first].add(number, line)
 
-    def replay(self, passage: Passage, number: int) -> int:
-        """Take the lines of a passage that begins behind line ``number``. Returns how many: all, unless a block begins in it."""
-        if self.block is not None:
-            self.take(passage.first, number + 1)
-            return 1
-        for place, feed, token in passage.telling:
-            self.block = feed(token, number + place)
-            if self.block is not None:
-                self._count_part(passage, place, number)
-                return place
+    def replay(self, passage: Passage, number: int, *, whole: bool) -> int:
+        """Take the lines of a passage that begins behind line ``number``; ``whole`` when the next frame is entered behind it.
+
+        Returns how many: all, unless a block begins in it of which it is not known what it takes.
+        """
+        while self.block is not None:
+            if self.block.takes(passage.first, number + 1):
+                self.taken += 1
+                self.taken_line = number + 1
+                return 1
+            self._close()
+        for place, feed, token, held in passage.telling:
+            opened = feed(token, number + place)
+            if opened is None and held is None:
+                continue
+            if held is not None and type(opened) is held.kind and (whole or not held.last):
+                opened.hear(held.said)
+                opened.close()
+                continue
+            self.block = opened
+            self._count_part(passage, place, number)
+            if hasattr(opened, "hear"):  # a TextBlock: isinstance of a protocol takes longer than a line
+                self._watched = _Watched(opened, passage, place, number + place, whole)
+            return place
         passage.uses += 1
         passage.last = number
         return passage.lines
@@ -302,6 +335,17 @@ class _Process:
         for state in self._states.values():
             state.finish(parts)
         return parts
+
+
+class _Watched(NamedTuple):
+    """A block that a line of a passage opened: the line's place there and its number, and whether the next frame's entry
+    follows the passage."""
+
+    block: TextBlock
+    passage: Passage
+    place: int
+    line: int
+    whole: bool
 
 
 class _Tally:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from sotprobe.readers.grammar import Feed, Token
+from sotprobe.readers.grammar import Feed, TextBlock, Token
 
 # Passages are looked up by their beginning: a frame's code object.
 _KEY = 96
@@ -33,16 +33,40 @@ class Process(Protocol):
     def feed_for(self, token: Token) -> Feed | None: ...
 
 
+class Held(NamedTuple):
+    """A block below a line of a passage: its class, what its lines say, and whether its last line is the passage's last."""
+
+    kind: type
+    said: object
+    last: bool
+
+
 class Passage:
     """``text`` is its lines, ``lines`` their number, ``readers`` who counts each of them (None: nobody's, ignored).
 
-    ``first`` is the token of the first line. ``telling`` are the lines to read: place (from 1), what reads it, and the token.
+    ``first`` is the token of the first line. ``telling`` are the lines to read: place (from 1), what reads it, the token, and the
+    block below it.
     ``open`` is how often it may still turn out to be longer. ``matched``, ``ignored`` and ``ends``, the place of each reader's
-    last line, are sums of ``readers``. ``uses`` counts how often it was recognised; ``last`` is the number of the line before
+    last line, are sums of ``readers``. ``uses`` counts how often it was recognised since it was
+    ``useful``; ``last`` is the number of the line before
     it at the last time.
     """
 
-    __slots__ = ("ends", "first", "ignored", "last", "lines", "matched", "open", "readers", "size", "telling", "text", "uses")
+    __slots__ = (
+        "ends",
+        "first",
+        "ignored",
+        "last",
+        "lines",
+        "matched",
+        "open",
+        "readers",
+        "size",
+        "telling",
+        "text",
+        "useful",
+        "uses",
+    )
 
     def __init__(self, text: bytes, tokens: Sequence[Token], process: Process, last: int):
         self.text = text
@@ -52,13 +76,39 @@ class Passage:
         self.readers = tuple(token.reader if token.reader in process.readers else None for token in tokens)
         feeds = [process.feed_for(token) for token in tokens]
         places = range(1, len(tokens) + 1)
-        self.telling = tuple(line for line in zip(places, feeds, tokens, strict=True) if line[1] is not None)
+        self.telling = tuple(
+            (place, feed, token, None) for place, feed, token in zip(places, feeds, tokens, strict=True) if feed is not None
+        )
+        self._count()
+        self.open = _OPEN
+        self.uses = 0
+        self.useful = False
+        self.last = last
+
+    @property
+    def paid(self) -> bool:
+        """Whether it was of any use."""
+        return self.useful or self.uses > 0
+
+    def _count(self) -> None:
         self.matched = Counter(reader for reader in self.readers if reader is not None)
         self.ignored = self.readers.count(None)
         self.ends = {reader: place for place, reader in enumerate(self.readers, start=1) if reader is not None}
-        self.open = _OPEN
+
+    def hold(self, place: int, block: TextBlock, lines: int) -> None:
+        """The line at ``place`` opened a block that took so many lines: it will take them the next time.
+
+        What was counted until now must have been settled.
+        """
         self.uses = 0
-        self.last = last
+        self.useful = True
+        end = place + lines
+        self.readers = (*self.readers[:place], *[block.reader] * lines, *self.readers[end:])
+        held = Held(type(block), block.said(), end == self.lines)
+        self.telling = tuple(
+            (at, feed, token, held if at == place else known) for at, feed, token, known in self.telling if not place < at <= end
+        )
+        self._count()
 
 
 class PassageBook:
@@ -83,6 +133,15 @@ class PassageBook:
         alike = self._alike.get(text[:_KEY])
         return alike is None or alike.trust > 0
 
+    def ends_differ(self, text: bytes, own: bytes, more: bool) -> bool:
+        """Whether passages that begin like this have different ends behind SOT's ``own`` lines; ``more``: this one has an end."""
+        alike = self._alike.get(text[:_KEY])
+        if alike is None:
+            return False
+        if more and any(known.size > len(own) and known.text.startswith(own) for known in alike.passages):
+            alike.ends_differ = True
+        return alike.ends_differ
+
     def add(self, passage: Passage, text: bytes) -> list[Passage]:
         """Remember what ``text`` begins with. Returns those that are forgotten for it."""
         forgotten: list[Passage] = []
@@ -101,21 +160,22 @@ class PassageBook:
 class _Alike:
     """Passages with the same beginning, the longest first. ``trust`` is lost by those that never came again."""
 
-    __slots__ = ("passages", "trust")
+    __slots__ = ("ends_differ", "passages", "trust")
 
     def __init__(self) -> None:
         self.passages: list[Passage] = []
+        self.ends_differ = False
         self.trust = _TRUST
 
     def add(self, passage: Passage) -> list[Passage]:
         """Returns those that are dropped for it."""
         self.trust -= 1
         # At the end of all trust what was of use stays, for good.
-        dropped = [] if self.trust else [known for known in self.passages if not known.uses]
+        dropped = [] if self.trust else [known for known in self.passages if not known.paid]
         if len(self.passages) - len(dropped) >= _MOST_ALIKE:
             kept = (known for known in self.passages if known not in dropped)
-            dropped.append(min(kept, key=lambda known: (known.uses > 0, known.last)))
-        self.trust += sum(bool(known.uses) for known in dropped)
+            dropped.append(min(kept, key=lambda known: (known.paid, known.last)))
+        self.trust += sum(known.paid for known in dropped)
         for known in dropped:
             self.passages.remove(known)
         self.passages.append(passage)

@@ -32,6 +32,12 @@ class StatementsBlock:
     def close(self) -> None:
         self._done(self._statements)
 
+    def said(self) -> list[str]:
+        return self._statements
+
+    def hear(self, said: list[str]) -> None:
+        self._statements = said
+
 
 class ReasonBlock:
     """The indented lines below ``[BreakGraph]``, one for each inlined call and the reason last."""

@@ -159,6 +159,12 @@ class TableBlock:
     def close(self) -> None:
         self._done(self._rows)
 
+    def said(self) -> list[str]:
+        return self._rows
+
+    def hear(self, said: list[str]) -> None:
+        self._rows = said
+
 
 class ReasonsBlock:
     """The table of break reasons: classes, and below each its messages, which may have several lines."""

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sotprobe.paddle_compat.log_lines.sot import opcode_of
+from sotprobe.paddle_compat.names import RESUME_MARK
 from sotprobe.readers.grammar import Token
 
 # "  16   2 LOAD_FAST  0 (self)", ">>" and "-->" marks, 3.13's labels "L1:", line numbers only where they change
@@ -46,7 +47,7 @@ class Instruction(NamedTuple):
 
 
 class ListingBlock:
-    """The lines below ``OriginCode`` and ``NewCode``."""
+    """The lines below ``OriginCode`` and ``NewCode``. ``done`` gets the instructions and the lines with resume functions."""
 
     def __init__(self, reader: str, done: Callable[[list[Instruction], list[str]], None]):
         self.reader = reader
@@ -72,11 +73,18 @@ class ListingBlock:
         self._line = number or self._line
         if len(self._instructions) < MOST_INSTRUCTIONS:
             self._instructions.extend(Instruction(opcode, argument, self._line) for opcode, argument in instructions)
-            self._texts.append(text)
+            if RESUME_MARK in text:
+                self._texts.append(text)
         return True
 
     def close(self) -> None:
         self._done(self._instructions, self._texts)
+
+    def said(self) -> tuple[list[Instruction], list[str]]:
+        return self._instructions, self._texts
+
+    def hear(self, said: tuple[list[Instruction], list[str]]) -> None:
+        self._instructions, self._texts = said
 
 
 def _parsed(text: str) -> tuple[int | None, tuple[tuple[str, str], ...]] | None:

@@ -27,7 +27,20 @@ def below(follows: str, reader: str, text: str) -> Block | None:
     return make(reader) if make else None
 
 
-class LinesBlock:
+class _Untold:
+    """Nothing is taken from its lines."""
+
+    def close(self) -> None:
+        return None
+
+    def said(self) -> None:
+        return None
+
+    def hear(self, said: object) -> None:
+        return None
+
+
+class LinesBlock(_Untold):
     """Takes lines as long as ``fits`` says so."""
 
     def __init__(self, reader: str, fits: Callable[[str], object]):
@@ -37,11 +50,8 @@ class LinesBlock:
     def takes(self, token: Token, line: int) -> bool:
         return bool(self._fits(token.text))
 
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
-
-class InstructionsBlock:
+class InstructionsBlock(_Untold):
     """A listing of instructions. An argument that is a string of several lines goes on to the line with its bracket."""
 
     def __init__(self, reader: str):
@@ -57,11 +67,8 @@ class InstructionsBlock:
         self._open = _open_brackets(rest or "")
         return rest is not None or not text.strip() or listings.INSTRUCTION_NOTE.match(text) is not None
 
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
-
-class ProgramBlock:
+class ProgramBlock(_Untold):
     """The text of a program, up to the brace in the first column that ends it."""
 
     def __init__(self, reader: str):
@@ -80,11 +87,8 @@ class ProgramBlock:
         self._left -= 1
         return text[:1].isspace() or not text or text == listings.PROGRAM_START
 
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
-
-class ValueBlock:
+class ValueBlock(_Untold):
     """The rest of a value that was printed over several lines, up to the bracket that closes it."""
 
     def __init__(self, reader: str, still_open: int):
@@ -99,11 +103,8 @@ class ValueBlock:
         self._left -= 1
         return True
 
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
-
-class TextBlock:
+class TextBlock(_Untold):
     """The rest of a value, up to the next line that is known."""
 
     def __init__(self, reader: str):
@@ -114,11 +115,8 @@ class TextBlock:
         self._left -= 1
         return self._left >= 0 and is_nobodys(token)
 
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
-
-class StackBlock:
+class StackBlock(_Untold):
     """The rest of a line about an instruction: a string or an array on the stack had newlines in it."""
 
     def __init__(self, reader: str):
@@ -131,11 +129,8 @@ class StackBlock:
         self._left = 0 if token.text.endswith(listings.STACK_END) else self._left - 1
         return True
 
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
-
-class BoxBlock:
+class BoxBlock(_Untold):
     """What stands between two lines that are the same: counts, and the programs at a high level."""
 
     def __init__(self, reader: str, frame: str):
@@ -148,9 +143,6 @@ class BoxBlock:
             return False
         self._ended = token.text == self._frame
         return True
-
-    def close(self) -> None:
-        """Nothing is taken from the lines."""
 
 
 def is_nobodys(token: Token) -> bool:

@@ -66,11 +66,9 @@ class Tokenizer:
         """The token of a line that ``memo`` has as QUICK."""
         return self._quick_tokens[raw]
 
-    def known(self, lines: Sequence[bytes]) -> list[Token]:
-        """The tokens of the lines up to the first that is not remembered, is not understood, or names a process.
-
-        What is not the first reader's at the end is left out: the user's lines come again too, but not always behind the same.
-        """
+    def known(self, lines: Sequence[bytes]) -> tuple[list[Token], int]:
+        """The tokens of the lines up to the first that is not remembered, is not understood, or names a process; and how many
+        there are up to the last of the first reader."""
         tokens = []
         own = 0
         for token in map(self.memo.get, lines):
@@ -79,7 +77,7 @@ class Tokenizer:
             tokens.append(self._quick if token is QUICK else token)
             if tokens[-1].reader == self._quick.reader:
                 own = len(tokens)
-        return tokens[:own]
+        return tokens, own
 
     def _remember(self, raw: bytes, token: Token) -> None:
         mark = hash(raw)
