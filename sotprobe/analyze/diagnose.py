@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +10,12 @@ from sotprobe.analyze.assemble import assemble
 from sotprobe.analyze.compare import verdict
 from sotprobe.analyze.cost import allot
 from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.graph import full_graph, graph_records
 from sotprobe.analyze.rules import RULES
 from sotprobe.errors import InputError
-from sotprobe.model import Diagnosis, Evidence, Finding, ReadStats, Run
+from sotprobe.model import Diagnosis, Evidence, Finding, ModeSummary, ReadStats, Run
 from sotprobe.model.diagnosis import SEVERITIES
+from sotprobe.model.run import DIAGNOSIS, STATIC
 
 
 def diagnose(runs: Sequence[Run], *, saved_in: str | None = None) -> Diagnosis:
@@ -26,7 +28,7 @@ def diagnose(runs: Sequence[Run], *, saved_in: str | None = None) -> Diagnosis:
     return Diagnosis(
         program=facts.runs[0].program,
         environment=facts.environment,
-        modes=facts.modes,
+        modes=_with_graph(facts, runs),
         ratio=facts.ratio,
         parity=parity,
         verdict=verdict(facts.runs, facts.ratio, parity, nothing_captured=facts.nothing_captured),
@@ -35,6 +37,15 @@ def diagnose(runs: Sequence[Run], *, saved_in: str | None = None) -> Diagnosis:
         notes=_notes(facts.runs),
         saved_in=saved_in,
     )
+
+
+def _with_graph(facts: Facts, runs: Sequence[Run]) -> Mapping[str, ModeSummary]:
+    """The modes' figures, the static one's with how it is split into subgraphs. ``runs`` are as they were read."""
+    static = facts.modes.get(STATIC)
+    run = next((run for run in runs if (run.mode, run.purpose) == (STATIC, DIAGNOSIS)), None)
+    if run is None or static is None or facts.is_log or full_graph(run):
+        return facts.modes
+    return {**facts.modes, STATIC: replace(static, graph=graph_records(run).summary)}
 
 
 def _rank(finding: Finding) -> tuple:

@@ -34,6 +34,11 @@ def build_graph(run: Run, step: int | None = None) -> networkx.MultiDiGraph:
     Figures per step are those of the steady steps, or of the one step. Raises InputError for a run that was not
     diagnosed in static mode by SOT, and for a step that it does not have.
     """
+    return from_records(graph_records(run, step))
+
+
+def graph_records(run: Run, step: int | None = None) -> SubgraphGraph:
+    """The same as records, for those who need no graph to walk on. Raises InputError as ``build_graph`` does."""
     _check(run)
     facts = Facts((assemble(run),))
     within = scope(run, step)
@@ -51,7 +56,7 @@ def build_graph(run: Run, step: int | None = None) -> networkx.MultiDiGraph:
     edges = [*(GraphEdge(source, target, CONTROL) for source, target in order), *tensors.edges]
     lines = told_lines(nodes.values(), facts)
     every = (*nodes.values(), *tensors.nodes.values())
-    return from_records(SubgraphGraph(every, tuple(edges), summary, run.program, run.environment, step, lines))
+    return SubgraphGraph(every, tuple(edges), summary, run.program, run.environment, step, lines)
 
 
 def from_records(records: SubgraphGraph) -> networkx.MultiDiGraph:
@@ -107,9 +112,14 @@ def _check(run: Run) -> None:
             f"a {run.mode} {run.purpose} run has no subgraphs recorded",
             "give the static-diagnosis run of a session, a directory that record wrote, or a log",
         )
-    options = run.environment.get("options")
-    if isinstance(options, dict) and options.get("full_graph"):
+    if full_graph(run):
         raise InputError("full_graph=True compiles one program and no subgraphs", "run without --full-graph")
+
+
+def full_graph(run: Run) -> bool:
+    """Whether to_static compiled the program as one (full_graph=True), without SOT."""
+    options = run.environment.get("options")
+    return isinstance(options, dict) and bool(options.get("full_graph"))
 
 
 def _frames(run: Run) -> set[SourceSite]:

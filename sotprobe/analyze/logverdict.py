@@ -8,6 +8,7 @@ from sotprobe.analyze.compare import failed
 from sotprobe.analyze.logranks import in_order, rank_of, stopped_alone
 from sotprobe.analyze.rules.base import ERROR, plural
 from sotprobe.analyze.rules.endings import terminated
+from sotprobe.analyze.rules.mode_used import TOO_NEW
 from sotprobe.model import Diagnosis, Finding, LogSummary, Run, Verdict
 from sotprobe.paddle_compat.vocabulary import first_line
 
@@ -110,6 +111,9 @@ def _after(run: Run) -> str:
 def _captured(findings: Sequence[Finding], counts: Mapping[str, int], log: LogSummary) -> Verdict:
     suspects = [finding for finding in findings if finding.suspected]
     if not counts["frames_entered"] and not counts["subgraph_runs"]:
+        unused = next((finding for finding in findings if finding.cause == TOO_NEW), None)
+        if unused is not None:
+            return Verdict("sot-not-used", unused.title)
         return _calls_not_logged(findings, suspects, counts)
     calls = f"{plural(log.calls, 'call')}{f' of {len(log.ranks)} ranks' if len(log.ranks) > 1 else ''}"
     if not counts["subgraph_runs"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sotprobe.model.graph import GraphSummary
 from sotprobe.model.run import ExitStatus, ProgramInfo
 from sotprobe.model.site import Evidence, SourceSite
 from sotprobe.model.stats import ReadStats
@@ -40,7 +41,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class ModeSummary:
-    """One mode's figures; times are milliseconds per step. The counts are None for the dynamic mode."""
+    """One mode's figures; times are milliseconds per step. The counts are None for the dynamic mode, and so is ``graph``, how the
+    program is split into subgraphs; it is None in logs too."""
 
     mode: str
     steps: int
@@ -61,6 +63,7 @@ class ModeSummary:
     breaks: int | None = None
     fallbacks: int | None = None
     not_captured: int | None = None
+    graph: GraphSummary | None = None
 
 
 @dataclass(frozen=True)

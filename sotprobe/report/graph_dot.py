@@ -18,6 +18,7 @@ from sotprobe.report import graph_words as words
 from sotprobe.report.dot_text import FONT, SIZE, SMALL, attributes, cell, escape, label, quoted, table, tag, wide
 from sotprobe.report.graph_layout import Frame, layout
 from sotprobe.report.text import one_line
+from sotprobe.report.words import measures
 
 TOOLTIP_LINE = 600
 MOST_IN_TOOLTIP = 12
@@ -81,7 +82,7 @@ class Style:
         """The rows above the picture, the legend last."""
         facts = self.picture.graph.summary
         yield cell(self.title(), bold=True)
-        texts = (", ".join(words.summary(facts)), ", ".join(words.measures(facts)), words.folding(self.picture))
+        texts = (", ".join(words.summary(facts)), ", ".join(measures(facts)), words.folding(self.picture))
         yield from (cell(text) for text in texts if text)
         yield legend([(words.STATE_WORDS[state], look) for state, look in LOOKS.items()], EDGES)
 

@@ -21,6 +21,7 @@ from sotprobe.report import graph_words as words
 from sotprobe.report import words as phrases
 from sotprobe.report.graph_dot import EDGES, LOOKS
 from sotprobe.report.text import count, figure, one_line, visible
+from sotprobe.report.words import measures
 
 # Shapes, values and statements beyond that are counted, not listed; the JSON has all of them.
 MOST_SHAPES = 24
@@ -33,7 +34,7 @@ Item = dict[str, Any]
 def render(picture: Picture, context: words.Context, svg: str) -> str:
     """The page with ``svg``, which was drawn of the same picture (``graph_dot.render(…, page=True)``)."""
     facts = picture.graph.summary
-    lines = (", ".join(words.summary(facts)), ", ".join(words.measures(facts)), words.folding(picture))
+    lines = (", ".join(words.summary(facts)), ", ".join(measures(facts)), words.folding(picture))
     legend = [(state, words.STATE_WORDS[state]) for state in LOOKS]
     return page(words.title(picture.graph), lines, legend, EDGES, svg, PageData(picture, context).all())
 

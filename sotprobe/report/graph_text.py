@@ -12,6 +12,7 @@ from sotprobe.model import GraphNode
 from sotprobe.model import graph as kinds
 from sotprobe.report import graph_words as words
 from sotprobe.report.text import code_line, count, figure, one_line
+from sotprobe.report.words import measures
 
 if TYPE_CHECKING:
     from sotprobe.report.page import Page
@@ -33,7 +34,7 @@ def render(picture: Picture, context: words.Context | None = None, *, width: int
     page = Page(max(width, MIN_WIDTH), color and not os.environ.get("NO_COLOR"))
     graph = picture.graph
     page.paragraph((words.title(graph), "bold"))
-    for texts in (words.summary(graph.summary), words.measures(graph.summary), [words.folding(picture)]):
+    for texts in (words.summary(graph.summary), measures(graph.summary), [words.folding(picture)]):
         if any(texts):
             page.paragraph(", ".join(texts), style="")
     _table(page, [node for node in picture.nodes if node.state != kinds.TENSOR], context or words.Context())

@@ -14,7 +14,7 @@ from sotprobe.model.graph_diff import GraphSide
 from sotprobe.model.site import FUNCTION
 from sotprobe.paddle_compat import vocabulary
 from sotprobe.report import words
-from sotprobe.report.text import count, figure, one_line, percent, plural, visible
+from sotprobe.report.text import count, figure, one_line, plural, size, visible
 
 # How much of other people's text a picture shows; tooltips and the page have more.
 NAME_LIMIT = 48
@@ -256,15 +256,6 @@ def _some(values: Sequence[str]) -> str:
     return f"{', '.join(values[:MOST_VALUES])}{'…' if len(values) > MOST_VALUES else ''}"
 
 
-def size(number: float) -> str:
-    """Bytes as a human reads them."""
-    for unit in ("B", "kB", "MB"):
-        if number < 1000:
-            return f"{count(number) if unit == 'B' else figure(number)} {unit}"
-        number /= 1000
-    return f"{figure(number)} GB"
-
-
 def link_lines(link: Link, most: int = 3) -> list[str]:
     """The label of a link: every tensor while they are few, else how many there are."""
     tensors = [edge for edge in link.edges if edge.kind == kinds.PASSES]
@@ -308,21 +299,6 @@ def summary(facts: GraphSummary) -> list[str]:
         plural(facts.dynamic_regions, "dynamic region"),
         *filter(None, (runs,)),
     ]
-
-
-def measures(facts: GraphSummary) -> list[str]:
-    """What was measured, in a few phrases; nothing where it was not."""
-    found = []
-    if facts.captured_op_share is not None:
-        found.append(f"{percent(facts.captured_op_share)} of ops captured")
-    if facts.captured_time_share is not None:
-        found.append(f"{percent(facts.captured_time_share)} of time captured")
-    if facts.min_ops is not None and facts.median_ops is not None:
-        found.append(f"ops per subgraph: min {facts.min_ops}, median {count(facts.median_ops)}")
-    if facts.bytes_to_dynamic is not None and facts.bytes_from_dynamic is not None:
-        out, back = size(facts.bytes_to_dynamic), size(facts.bytes_from_dynamic)
-        found.append(f"to dynamic code {out}, back {back} per step")
-    return found
 
 
 def folding(picture: Picture) -> str:

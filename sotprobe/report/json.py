@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sotprobe.errors import InputError
@@ -17,6 +18,7 @@ from sotprobe.model import (
     Evidence,
     ExitStatus,
     Finding,
+    GraphSummary,
     LogSummary,
     ModeSummary,
     ParityVerdict,
@@ -136,6 +138,7 @@ def _mode_to_dict(mode: ModeSummary) -> dict[str, Any]:
     data["exit"] = None if mode.exit is None else _exit_to_dict(mode.exit)
     if mode.mode == STATIC:
         data.update(_pick(mode, _MODE_COUNTS))
+        data["graph"] = None if mode.graph is None else asdict(mode.graph)
     return data
 
 
@@ -147,6 +150,7 @@ def _mode_from_dict(name: str, data: Mapping[str, Any]) -> ModeSummary:
         loss=tuple(data["loss"]),
         exit=None if data.get("exit") is None else _exit_from_dict(data["exit"]),
         **{key: data.get(key) for key in _MODE_COUNTS},
+        graph=GraphSummary(**data["graph"]) if data.get("graph") else None,
     )
 
 

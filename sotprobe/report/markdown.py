@@ -69,6 +69,9 @@ def _speed(diagnosis: Diagnosis) -> Iterator[str]:
         if words.counts(mode):
             yield ""
             yield f"{_plain(mode.mode)}: {words.counts(mode)}"
+        if words.split(mode):
+            yield ""
+            yield words.split(mode)
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

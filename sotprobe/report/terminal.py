@@ -78,6 +78,8 @@ def _speed(page: Page, modes: Mapping[str, ModeSummary], ratio: Ratio | None) ->
         counts = words.counts(mode)
         if counts:
             page.paragraph(counts, label=f"{visible(mode.mode)}: ", indent=2, style="")
+        if words.split(mode):
+            page.paragraph(words.split(mode), indent=2 + len(visible(mode.mode)) + 2)
 
 
 def _findings(page: Page, diagnosis: Diagnosis) -> None:

@@ -53,6 +53,15 @@ def count(value: float) -> str:
     return str(int(value)) if math.isfinite(value) and value == int(value) else figure(value)
 
 
+def size(number: float) -> str:
+    """Bytes as a human reads them."""
+    for unit in ("B", "kB", "MB"):
+        if number < 1000:
+            return f"{count(number) if unit == 'B' else figure(number)} {unit}"
+        number /= 1000
+    return f"{figure(number)} GB"
+
+
 def percent(share: float) -> str:
     """A share of 1 as a whole percentage; a small share keeps one digit."""
     if not math.isfinite(share):

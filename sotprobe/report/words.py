@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from sotprobe.model import Evidence, ExitStatus, Finding, ModeSummary, ParityVerdict, Ratio, SourceSite
+from sotprobe.model import Evidence, ExitStatus, Finding, GraphSummary, ModeSummary, ParityVerdict, Ratio, SourceSite
 from sotprobe.model.diagnosis import SEVERITIES
 from sotprobe.model.run import LOG_ENDED
 from sotprobe.model.site import FUNCTION, NEAR
 from sotprobe.report.json import NS_PER_MS
-from sotprobe.report.text import NOT_MEASURED, count, figure, one_line, percent, plural, visible
+from sotprobe.report.text import NOT_MEASURED, count, figure, one_line, percent, plural, size, visible
 
 NOTHING_LOST = "nothing lost against the dynamic mode"
 # An empty cell of the table of figures.
@@ -101,6 +101,31 @@ def counts(mode: ModeSummary) -> str:
     words = [plural(number, noun) for number, noun in numbers if number is not None]
     words += [f"{mode.not_captured} not captured"] if mode.not_captured is not None else []
     return ", ".join(words)
+
+
+def split(mode: ModeSummary) -> str:
+    """How the program is split into subgraphs; empty for a mode without them."""
+    graph = mode.graph
+    if graph is None or not graph.subgraphs:
+        return ""
+    number = graph.runs_per_step
+    runs = "" if number is None else f"{count(number)} subgraph {'run' if number == 1 else 'runs'} per step"
+    return ", ".join(filter(None, (runs, *measures(graph))))
+
+
+def measures(facts: GraphSummary) -> list[str]:
+    """What was measured, in a few phrases; nothing where it was not."""
+    found = []
+    if facts.captured_op_share is not None:
+        found.append(f"{percent(facts.captured_op_share)} of ops captured")
+    if facts.captured_time_share is not None:
+        found.append(f"{percent(facts.captured_time_share)} of time captured")
+    if facts.min_ops is not None and facts.median_ops is not None:
+        found.append(f"ops per subgraph: min {facts.min_ops}, median {count(facts.median_ops)}")
+    if facts.bytes_to_dynamic is not None and facts.bytes_from_dynamic is not None:
+        out, back = size(facts.bytes_to_dynamic), size(facts.bytes_from_dynamic)
+        found.append(f"to dynamic code {out}, back {back} per step")
+    return found
 
 
 def tally(findings: Sequence[Finding]) -> str:

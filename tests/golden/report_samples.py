@@ -10,6 +10,7 @@ from sotprobe.model import (
     Evidence,
     ExitStatus,
     Finding,
+    GraphSummary,
     ModeSummary,
     ParityVerdict,
     ProgramInfo,
@@ -67,6 +68,7 @@ def static(**changes: object) -> ModeSummary:
         "breaks": 2,
         "fallbacks": 0,
         "not_captured": 1,
+        "graph": GraphSummary(3, 4, 1, 3, 2.5, 0.6134, 0.4127, 3, 14.5, 4096.0, 1_572_864.0),
     }
     return ModeSummary(**{**figures, **changes})
 

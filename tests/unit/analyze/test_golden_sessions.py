@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sotprobe.analyze import diagnose
+from sotprobe.analyze.graph import build_graph
 from sotprobe.readers.rundir import read_session
 
 RUNS = Path(__file__).parents[2] / "golden" / "runs"
@@ -65,6 +66,16 @@ def test_an_item_storm():
     assert finding.source_line.startswith("scale = x.mean().item()")
     assert finding.cost_share > 0.5
     assert diagnosis.verdict.slug == "slower"
+
+
+@pytest.mark.parametrize("name", ["detection_loss_py311", "item_storm_py311", "five_breaks_py311", "cache_limit_py311"])
+def test_the_comparison_has_the_figures_of_the_graph(name):
+    runs = read_session(RUNS / name)
+    static = diagnose(runs).modes["static"]
+    graph = build_graph(next(run for run in runs if (run.mode, run.purpose) == ("static", "diagnosis"))).graph["summary"]
+    assert static.graph == graph
+    assert (graph.subgraph_versions, graph.recompiles) == (static.subgraphs, static.recompiles)
+    assert graph.runs_per_step > 0
 
 
 @pytest.mark.parametrize("directory", sorted(path for path in RUNS.iterdir() if path.is_dir()), ids=lambda path: path.name)

@@ -23,6 +23,8 @@ from sotprobe.model.graph import (
     TOO_SMALL,
 )
 from sotprobe.report import graph_words as words
+from sotprobe.report.text import size
+from sotprobe.report.words import measures
 
 REGION = {"kind": DYNAMIC_REGION, "state": DYNAMIC_REGION}
 
@@ -155,15 +157,15 @@ def test_a_link_lists_few_tensors_and_counts_many():
     [(0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (2.5e6, "2.50 MB"), (3.21e9, "3.21 GB"), (5e12, "5000 GB")],
 )
 def test_sizes(number, text):
-    assert words.size(number) == text
+    assert size(number) == text
 
 
 def test_a_summary_says_only_what_was_measured():
     bare = GraphSummary(2, 2, 0, 1)
     assert words.summary(bare) == ["2 subgraphs", "0 recompiles", "1 dynamic region"]
-    assert words.measures(bare) == []
+    assert measures(bare) == []
     assert words.summary(SAMPLES["cache_full"].summary)[0] == "3 subgraphs (22 versions)"
-    assert words.measures(SAMPLES["cache_full"].summary) == [
+    assert measures(SAMPLES["cache_full"].summary) == [
         "55% of ops captured",
         "40% of time captured",
         "ops per subgraph: min 11, median 12",
