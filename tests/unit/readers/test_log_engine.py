@@ -185,6 +185,43 @@ def test_a_block_that_opens_inside_a_passage():
     same(read(data.encode()), read_line_by_line(data.encode()))
 
 
+LISTING = """\
+[eval_frame_callback] OriginCode: forward
+  4           0 RESUME                   0
+
+  5           2 LOAD_FAST                0 (x)
+              4 RETURN_VALUE
+"""
+
+
+def _held(log) -> int:
+    return sum(held is not None for passage in log._book.all() for *_, held in passage.telling)
+
+
+def test_a_block_in_a_passage_is_read_once():
+    one = entry() + LISTING + hit().partition("\n")[2]
+    log = read((one * 20).encode())
+    same(log, read_line_by_line((one * 20).encode()))
+    assert _held(log) == 1
+
+
+@pytest.mark.parametrize("block", [250, 700, 1 << 20])
+def test_a_block_at_the_end_of_a_passage_may_go_on_behind_the_end_of_a_block_of_the_file(block):
+    data = ((hit() + LISTING) * 30 + hit() + LISTING * 2 + "              6 NOP\n\n").encode()
+    log = read(data, block=block)
+    same(log, read_line_by_line(data))
+    assert _held(log) or block < 1000
+
+
+def test_lines_behind_a_passage_belong_to_it_when_they_are_always_the_same():
+    table = "SubGraphInfo (subgraph_info):\n[Number of subgraph] 1 [Sum of opnum] 11\n\n\n"
+    log = read(((hit() + table) * 20).encode())
+    same(log, read_line_by_line(((hit() + table) * 20).encode()))
+    assert max(passage.lines for passage in log._book.all()) == (hit() + table).count("\n")
+    epochs = "".join(hit() + USER.format(step % 5) for step in range(50))
+    assert max(passage.lines for passage in read(epochs.encode())._book.all() if passage.uses > 1) == hit().count("\n")
+
+
 def test_a_frame_with_more_ways_than_are_kept_is_still_read_right():
     guard = "lambda frame: frame.f_locals['x'].shape[0] == {}"
     ways = [hit().replace("lambda frame: frame.f_locals['x'].shape[0] == 2", guard.format(size)) for size in range(40)]
