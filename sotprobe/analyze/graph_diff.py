@@ -53,14 +53,17 @@ def diff_graphs(before: Side, after: Side) -> GraphDiff:
     nodes = _nodes(before.graph, after.graph, pairs)
     gone = {item.before.id: item.id for item in nodes if item.before is not None}
     edges = tuple(_edges(before.graph, after.graph, gone, pairs))
+    common = bool(pairs.after) or alignment.functions > 0
+    # Of two programs that share nothing, equal operators are a coincidence.
+    moves = Moves(before, after, alignment, pairs).all() if common else ()
     return GraphDiff(
         before=_side(before.graph),
         after=_side(after.graph),
         nodes=_with_tensors(nodes, edges),
         edges=edges,
-        moves=tuple(_named(move, gone) for move in Moves(before, after, alignment, pairs).all()),
+        moves=tuple(_named(move, gone) for move in moves),
         figures=tuple(_figures(before.graph.summary, after.graph.summary)),
-        common=bool(pairs.after) or alignment.functions > 0,
+        common=common,
     )
 
 

@@ -52,14 +52,14 @@ def _graph(source: str, **options) -> int:
 
 
 def _diff(before: str, after: str, **options) -> int:
-    from sotprobe.report import graph_diff_text, graph_diff_words
+    from sotprobe.report import graph_diff_result, graph_diff_text
     from sotprobe.workflows.graph_diff import GraphDiffRequest, graph_diff
 
     result = graph_diff(GraphDiffRequest(before, after, **options))
     return _deliver(
         options["output"],
         result.notes,
-        graph_diff_words.caption(result.shown),
+        graph_diff_result.caption(result.shown),
         lambda width, color: graph_diff_text.render(result.shown, result.context, width=width, color=color),
     )
 

@@ -10,6 +10,7 @@ from sotprobe.analyze.graph_fold import Group, Link
 from sotprobe.model import GraphNode
 from sotprobe.model import graph as kinds
 from sotprobe.model.graph_diff import CHANGED, GONE, KEPT, NEW
+from sotprobe.report import graph_diff_result
 from sotprobe.report import graph_diff_words as diff_words
 from sotprobe.report import graph_words as words
 from sotprobe.report.dot_text import cell, wide
@@ -44,14 +45,14 @@ class DiffStyle(Style):
 
     def title(self) -> str:
         diff = self._shown.diff
-        return " -> ".join(dict.fromkeys((diff_words.side_title(diff.before), diff_words.side_title(diff.after))))
+        return " -> ".join(dict.fromkeys((graph_diff_result.side_title(diff.before), graph_diff_result.side_title(diff.after))))
 
     def head(self) -> Iterator[str]:
         diff = self._shown.diff
-        before, after, verdict = diff_words.headlines(diff)
+        before, after, verdict = graph_diff_result.headlines(diff)
         yield cell(before, bold=True)
         yield cell(after, bold=True)
-        yield from (cell(text) for text in (verdict, *diff_words.figure_lines(diff), words.folding(self.picture)) if text)
+        yield from (cell(text) for text in (verdict, *graph_diff_result.figure_lines(diff), words.folding(self.picture)) if text)
         yield legend([(STATUS_WORDS[status], look) for status, look in DIFF_LOOKS.items()], KEY)
 
     def look(self, node: GraphNode | Group) -> Look:

@@ -10,6 +10,7 @@ from sotprobe.analyze.graph_fold import Group, Link, Picture
 from sotprobe.model import GraphNode
 from sotprobe.model import graph as kinds
 from sotprobe.model.graph_diff import GONE, KEPT
+from sotprobe.report import graph_diff_result
 from sotprobe.report import graph_diff_words as diff_words
 from sotprobe.report import graph_words as words
 from sotprobe.report.graph_diff_dot import DIFF_LOOKS, KEY, STATUS_WORDS
@@ -24,8 +25,8 @@ _ID = 2000
 def render(shown: DiffPicture, context: DiffContext, svg: str) -> str:
     """The page with ``svg``, which was drawn of the same comparison (``graph_diff_dot.render(…, page=True)``)."""
     diff = shown.diff
-    before, after, verdict = diff_words.headlines(diff)
-    lines = (after, verdict, *diff_words.figure_lines(diff), words.folding(shown.picture))
+    before, after, verdict = graph_diff_result.headlines(diff)
+    lines = (after, verdict, *graph_diff_result.figure_lines(diff), words.folding(shown.picture))
     legend = [(status, STATUS_WORDS[status]) for status in DIFF_LOOKS]
     return page(before, lines, legend, KEY, svg, _DiffData(shown, context).all())
 

@@ -12,6 +12,7 @@ from sotprobe.analyze.graph_fold import Group
 from sotprobe.model import GraphNode
 from sotprobe.model import graph as kinds
 from sotprobe.model.graph_diff import CHANGED, GONE, KEPT, MOVES, NEW
+from sotprobe.report import graph_diff_result
 from sotprobe.report import graph_diff_words as diff_words
 from sotprobe.report import graph_words as words
 from sotprobe.report.graph_diff_words import DiffContext
@@ -36,12 +37,12 @@ def render(shown: DiffPicture, context: DiffContext | None = None, *, width: int
     from sotprobe.report.page import Page
 
     page = Page(max(width, MIN_WIDTH), color and not os.environ.get("NO_COLOR"))
-    *sides, verdict = diff_words.headlines(shown.diff)
+    *sides, verdict = graph_diff_result.headlines(shown.diff)
     for text in sides:
         page.paragraph((text, "bold"))
     page.paragraph(verdict)
     page.blank()
-    page.table([("", "before", "after", "difference"), *diff_words.figures(shown.diff)])
+    page.table([("", "before", "after", "difference"), *graph_diff_result.figures(shown.diff)])
     _moves(page, shown)
     _nodes(page, shown, context or DiffContext())
     if shown.picture.folded_by is not None:

@@ -24,6 +24,7 @@ from sotprobe.report import (
     graph_diff_dot,
     graph_diff_html,
     graph_diff_json,
+    graph_diff_result,
     graph_diff_text,
     graph_html,
     graph_json,
@@ -168,7 +169,7 @@ def test_no_difference():
     same = compared(GRAPHS["five_breaks"], GRAPHS["five_breaks"])
     text = graph_diff_text.render(same)
     assert text.splitlines()[2] == "no difference"
-    assert words.verdict(same.diff) == "no difference"
+    assert graph_diff_result.verdict(same.diff) == "no difference"
     assert "where code went" not in text
 
 
@@ -189,7 +190,7 @@ def test_what_a_side_does_not_know_is_a_question_mark():
 def test_differences_have_a_sign_and_a_unit():
     before = replace(GRAPHS["one_subgraph"], summary=GraphSummary(3, 9, 6, 2, 2.5, 0.2, 0.91, 4, 7.5, 2_000_000.0, 0.0))
     after = replace(before, summary=GraphSummary(1, 1, 0, 2, 1.0, 1.0, 0.9, 30, 30.0, 0.0, 512.0))
-    assert list(words.figures(compared(before, after).diff)) == [
+    assert list(graph_diff_result.figures(compared(before, after).diff)) == [
         ("subgraphs", "3", "1", "-2"),
         ("subgraph versions", "9", "1", "-8"),
         ("recompiles", "6", "0", "-6"),
@@ -273,7 +274,8 @@ def test_many_merged_pieces_are_counted():
         "line 14, line 16, lines 18-19, lines 20-24 (then) of Net.forward and 3 more -> lines 14-19 of Net.forward, "
         "16 of 19 statements"
     )
-    assert words.verdict(shown.diff) == "1 changed, 11 gone; 7 subgraphs merged into 1, 3 statements gained from dynamic code"
+    verdict = graph_diff_result.verdict(shown.diff)
+    assert verdict == "1 changed, 11 gone; 7 subgraphs merged into 1, 3 statements gained from dynamic code"
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
