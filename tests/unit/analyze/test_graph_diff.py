@@ -383,6 +383,7 @@ def test_nothing_in_common():
     other = piece("train", [(3, "conv2d"), (4, "pool")], defined=2, path="x.py")
     diff = diff_graphs(side(HEAD, PRINTS), side(other, program="x.py"))
     assert not diff.common
+    assert diff.moves == ()
     assert statuses(diff) == {"Net.forward": "gone", "Net.forward!break:13": "gone", "train": "new"}
     assert diff.moves == ()
 
