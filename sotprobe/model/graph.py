@@ -131,8 +131,8 @@ class GraphSummary:
 
     subgraphs: int
     subgraph_versions: int
-    recompiles: int
-    dynamic_regions: int
+    recompiles: int | None
+    dynamic_regions: int | None
     runs_per_step: float | None = None
     captured_op_share: float | None = None
     captured_time_share: float | None = None

@@ -292,13 +292,10 @@ def title(graph: SubgraphGraph | GraphSide) -> str:
 def summary(facts: GraphSummary) -> list[str]:
     """What was counted, in a few phrases."""
     versions = f" ({plural(facts.subgraph_versions, 'version')})" if facts.subgraph_versions != facts.subgraphs else ""
-    runs = "" if facts.runs_per_step is None else f"{_number(facts.runs_per_step, 'run')} per step"
-    return [
-        f"{plural(facts.subgraphs, 'subgraph')}{versions}",
-        plural(facts.recompiles, "recompile"),
-        plural(facts.dynamic_regions, "dynamic region"),
-        *filter(None, (runs,)),
-    ]
+    numbers = ((facts.recompiles, "recompile"), (facts.dynamic_regions, "dynamic region"))
+    known = [plural(number, noun) for number, noun in numbers if number is not None]
+    runs = [] if facts.runs_per_step is None else [f"{_number(facts.runs_per_step, 'run')} per step"]
+    return [f"{plural(facts.subgraphs, 'subgraph')}{versions}", *known, *runs]
 
 
 def folding(picture: Picture) -> str:

@@ -14,17 +14,21 @@ from urllib.parse import quote
 
 from sotprobe import analyze
 from sotprobe.analyze.graph import build_graph, to_records
+from sotprobe.analyze.graph_drawing import drawn_graph
 from sotprobe.analyze.graph_findings import findings_of
 from sotprobe.capture import rundir
 from sotprobe.errors import InputError, UsageError
 from sotprobe.model import Finding, Run, SourceSite, SubgraphGraph
 from sotprobe.model.run import DIAGNOSIS, DYNAMIC, STATIC
+from sotprobe.readers import relation
 from sotprobe.readers import rundir as reader
 from sotprobe.readers.log import LogOptions, read_logs
 from sotprobe.report import graph_json
 from sotprobe.report import json as json_report
 from sotprobe.report.graph_words import Context, FindingAt
 from sotprobe.workflows.show import SAVED
+
+_DRAWN = "Paddle's own drawing of one step: it does not tell where in the program a subgraph is"
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def no_collector() -> Iterator[None]:
 
 
 def read_source(name: str, step: int | None = None, rank: str | None = None) -> Source:
-    """The graph of a session, a run directory, a log or a saved graph, and what belongs to it.
+    """The graph of a session, a run directory, a log, a saved graph or a drawing of Paddle 3.0, and what belongs to it.
 
     ``rank`` chooses a process of a log of several. Raises InputError when there is no graph in it, UsageError for a saved graph
     of another step.
@@ -67,7 +71,15 @@ def read_source(name: str, step: int | None = None, rank: str | None = None) -> 
         raise InputError(f"there is no {path}", "give a directory that compare or record saved, a log, or a saved graph (.json)")
     if path.is_dir():
         return _recorded(path, step)
+    if relation.is_drawing(name):
+        return _drawn(name, step)
     return _logged(name, step, rank)
+
+
+def _drawn(name: str, step: int | None) -> Source:
+    if step is not None:
+        raise UsageError(f"--step {step}: {name} is a drawing of one step", "give the drawing of that step")
+    return Source(drawn_graph(relation.read(name)), notes=(_DRAWN,))
 
 
 def _saved(path: Path, step: int | None) -> Source:
