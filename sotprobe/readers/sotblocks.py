@@ -40,7 +40,7 @@ class StatementsBlock:
 
 
 class ReasonBlock:
-    """The indented lines below ``[BreakGraph]``, one for each inlined call and the reason last."""
+    """The indented lines below a graph break, one for each inlined call and the reason last."""
 
     def __init__(self, reader: str, first: str, done: Callable[[list[str]], None]):
         self.reader = reader
