@@ -19,7 +19,7 @@ class BenchGrammar:
 
     def loose(self, text: str) -> Token | None:
         kind = benchmark.kind_of(text)
-        return None if kind is None else Token(NAME, kind, text)
+        return None if kind is None else Token(NAME, kind, text, keep=False)
 
     def state(self, origin: Origin) -> BenchState:
         return BenchState()

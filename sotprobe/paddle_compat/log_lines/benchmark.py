@@ -25,7 +25,6 @@ _SUMMARIES = re.compile(
     r"\[Eval\]|\[EVAL\]|\bEval iter\b|\bval step\b|\bEND epoch\b|\[Avg\]|\busing time\b"
     r"|\b(?:train|eval)_samples_per_second\b|\baverage (?:FPS|ips)\b"
 )
-_LITERALS = (*(literal for literal, _ in _FIGURES), "_per_second")
 # The table at the end of paddle.profiler's timer.
 _TABLE = re.compile(r"\| +(?:reader_cost|batch_cost|ips) +\|")
 # Long enough for every line seen; what is longer is no line of a training log.
@@ -36,13 +35,17 @@ _MOST_TRIES = 8
 
 def kind_of(text: str) -> str | None:
     """``step``, ``summary``, or None for a line without a figure of speed."""
-    if len(text) > _LONGEST or not any(map(text.__contains__, _LITERALS)):
+    # Asked of every line of a program: a chain of tests takes half the time of a loop over them.
+    if not ("ips" in text or "batch_cost" in text or "_per_second" in text or "Elapse(ms)" in text) or len(text) > _LONGEST:
         return None
     if any(map(text.__contains__, _SUMMARY_LITERALS)) and _SUMMARIES.search(text):
         return SUMMARY
     if text.startswith("|"):
         return SUMMARY if _TABLE.match(text) else None
-    return STEP if any(_has(text, literal, figure) for literal, figure in _FIGURES) else None
+    for literal, figure in _FIGURES:
+        if literal in text and _has(text, literal, figure):
+            return STEP
+    return None
 
 
 def _has(text: str, literal: str, figure: re.Pattern[str]) -> bool:
