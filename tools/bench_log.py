@@ -5,8 +5,8 @@
 
 The log is built by tools/long_log.py from real ones. tlparse reads traces of torch.compile; its input is made up, or is FILE (a
 real trace) again and again with other frame numbers. All run on one core, in turn, so that a machine that slows down or speeds up
-favours none, after every file was read once. A speed is the size over the wall time of the whole process; the memory is the
-kernel's own peak of it.
+favours none, after every file was read once. A speed is the size over the wall time of the whole process, or over its CPU time,
+which other processes on the core disturb less; the memory is the kernel's own peak of it.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ PHRASES = (
 
 @dataclass
 class Contender:
-    """``seconds`` and ``megabytes_of_memory`` of each run, over ``megabytes`` of input."""
+    """``seconds`` by the clock, ``busy`` seconds of the CPU and ``memory`` in MB of each run, over ``megabytes`` of input."""
 
     name: str
     command: Sequence[str]
     megabytes: float
     cleared: Path | None = None
     seconds: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
 
     def run(self, core: int) -> None:
@@ -75,6 +76,7 @@ class Contender:
             output.seek(0)
             if child.returncode != 0:
                 sys.exit(f"{self.name} ended with {child.returncode}: {output.read(2000).decode(errors='replace')}")
+        self.busy.append(usage.ru_utime + usage.ru_stime)
         self.memory.append(usage.ru_maxrss / 1024)
 
     def speed(self, seconds: float) -> float:
@@ -100,6 +102,7 @@ def compare(contenders: Sequence[Contender], repeats: int) -> None:
         print(f"{repeat:>6}" + _row(contender.speed(contender.seconds[-1]) for contender in contenders), flush=True)
     print("median" + _row(contender.speed(statistics.median(contender.seconds)) for contender in contenders))
     print("  best" + _row(contender.speed(min(contender.seconds)) for contender in contenders))
+    print("   CPU" + _row(contender.speed(statistics.median(contender.busy)) for contender in contenders) + "   (median)")
     print("    MB" + _row(max(contender.memory) for contender in contenders) + "   (peak memory)")
     ours, *others = contenders
     for other in others:

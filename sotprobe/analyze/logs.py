@@ -15,22 +15,9 @@ from sotprobe.analyze.logverdict import verdict
 from sotprobe.analyze.rules.base import WARNING
 from sotprobe.model import Diagnosis, Evidence, Finding, LogSummary, ModeSummary, ProgramInfo, ReadStats, Run
 from sotprobe.model.run import LOG, STATIC
+from sotprobe.readers.parts import COUNTS
 
 PREFIX = "log."
-# The keys of ``Diagnosis.counts``, sums over all processes.
-COUNTS = (
-    "frames_entered",
-    "translations",
-    "cache_hits",
-    "cached_fallback_hits",
-    "cache_misses",
-    "cache_exceeded",
-    "subgraphs_built",
-    "subgraph_runs",
-    "fallbacks",
-    "breaks",
-    "recompiles",
-)
 
 
 def diagnose_logs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -60,18 +60,11 @@ def _moves(page: Page, shown: DiffPicture) -> None:
 
 
 def _nodes(page: Page, shown: DiffPicture, context: DiffContext) -> None:
-    from rich.cells import cell_len
+    from sotprobe.report.page import aligned
 
     nodes = [node for node in shown.picture.nodes if node.state != kinds.TENSOR]
     rows = {node.id: _cells(node, shown) for node in nodes}
-    widths = [max(map(cell_len, column)) for column in zip(HEAD, *rows.values(), strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        blanks = [" " * (width - cell_len(cell)) for width, cell in zip(widths, cells, strict=True)]
-        return "  ".join(
-            f"{cell}{blank}" if at in _TEXTS else f"{blank}{cell}"
-            for at, (cell, blank) in enumerate(zip(cells, blanks, strict=True))
-        )
+    line = aligned((HEAD, *rows.values()), _TEXTS)
 
     page.blank()
     page.clipped((line(HEAD), "dim"), indent=2)

@@ -42,17 +42,10 @@ def render(picture: Picture, context: words.Context | None = None, *, width: int
 
 
 def _table(page: Page, nodes: Sequence[Node], context: words.Context) -> None:
-    from rich.cells import cell_len
+    from sotprobe.report.page import aligned
 
     rows = {node.id: _cells(node) for node in nodes}
-    widths = [max(map(cell_len, column)) for column in zip(HEAD, *rows.values(), strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        blanks = [" " * (width - cell_len(cell)) for width, cell in zip(widths, cells, strict=True)]
-        return "  ".join(
-            f"{cell}{blank}" if at in _TEXTS else f"{blank}{cell}"
-            for at, (cell, blank) in enumerate(zip(cells, blanks, strict=True))
-        )
+    line = aligned((HEAD, *rows.values()), _TEXTS)
 
     page.blank()
     page.clipped((line(HEAD), "dim"), indent=2)

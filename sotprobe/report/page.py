@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -13,6 +13,18 @@ STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan", "b
 
 # A piece of a line: text, or text and the name of its style.
 Part = str | tuple[str, str]
+
+
+def aligned(rows: Iterable[Sequence[str]], texts: Collection[int]) -> Callable[[Sequence[str]], str]:
+    """What makes a line of each of the rows: columns as wide as their widest cell, those in ``texts`` left, the others right."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        blanks = [" " * (width - cell_len(cell)) for width, cell in zip(widths, cells, strict=True)]
+        pairs = enumerate(zip(cells, blanks, strict=True))
+        return "  ".join(f"{cell}{blank}" if at in texts else f"{blank}{cell}" for at, (cell, blank) in pairs)
+
+    return line
 
 
 class Page:
