@@ -18,7 +18,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 VERBS = (compare, record, show, graph, log)
 # Options in the pages that are a program's own, click's, or a tool's.
-OTHERS = {"--epochs", "--help", "--pairs", "--shm-size"}
+OTHERS = {"--epochs", "--frames", "--help", "--level", "--megabytes", "--pairs", "--shm-size", "--tlparse", "--translations"}
 
 
 def options_in(text: str) -> set[str]:
