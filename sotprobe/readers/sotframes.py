@@ -14,8 +14,8 @@ from sotprobe.paddle_compat.names import original_name, resume_depth
 UNKNOWN_LINE = 0
 # Beyond these nothing new is kept: lines about more frames are counted, and no more is said of them.
 MOST_FRAMES = 20_000
-MOST_TEXTS = 100_000  # code objects made anew in every step
-MOST_NAMES = 100_000
+MOST_TEXTS = 50_000  # code objects made anew in every step
+MOST_NAMES = 50_000
 MOST_NAMES_OF_A_FRAME = 100
 
 

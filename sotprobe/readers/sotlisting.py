@@ -30,7 +30,7 @@ _NULL = re.compile(r"NULL(?:\|self)? \+ | \+ NULL(?:\|self)?")
 _FUSED = re.compile(r"(?P<first>LOAD|STORE)_FAST_(?P<second>LOAD|STORE)_FAST$")
 MOST_INSTRUCTIONS = 20_000
 # Of all listings that are kept; the oldest are forgotten.
-MOST_KEPT = 400_000
+MOST_KEPT = 200_000
 _LONGEST = 200  # characters of a line that is worth remembering
 # Larger pieces are not laid beside each other: it takes time with the square of their length.
 _MOST_COMPARED = 3_000

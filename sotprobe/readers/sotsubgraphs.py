@@ -14,9 +14,9 @@ from sotprobe.readers.sotframes import Frame
 
 # A run whose step is not known: a log counts runs, not steps.
 NO_STEP = -1
-MOST_SUBGRAPHS = 100_000
+MOST_SUBGRAPHS = 50_000
 # Of all subgraphs together; of those that come after them only the first is kept.
-MOST_STATEMENTS = 500_000
+MOST_STATEMENTS = 250_000
 
 
 @dataclass

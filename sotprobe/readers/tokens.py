@@ -12,8 +12,8 @@ from sotprobe.readers.lines import decode, last_shown, split_rank
 # Heads are first told apart by this many characters; none is shorter.
 _KEY = 4
 # A line is remembered when it comes for the second time: most lines of a user or of glog never do.
-_MOST_SEEN = 200_000
-_MEMO_BYTES = 40 << 20
+_MOST_SEEN = 100_000
+_MEMO_BYTES = 32 << 20
 _MEMO_LINE = 256 << 10
 _OVERHEAD = 800  # about what a remembered line takes beyond its text, and the text is kept twice
 TEXT = "text"
@@ -23,7 +23,7 @@ QUICK = Token("", "quick", "", quick=True)
 
 
 class Tokenizer:
-    """One for a file. ``memo`` maps raw lines to their tokens; it is emptied when it has grown to 40 MB."""
+    """One for a file. ``memo`` maps raw lines to their tokens; it is emptied when it has grown to 32 MB."""
 
     def __init__(self, grammars: Sequence[Grammar]):
         self._grammars = grammars
