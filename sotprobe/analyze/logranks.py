@@ -33,7 +33,7 @@ def in_order(ranks: Iterable[str]) -> tuple[str, ...]:
 
 def _natural(rank: str) -> list[tuple[int, str]]:
     """Digits count as numbers: 2 before 10, and node2/0 before node10/0."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", rank) if part]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", rank) if part]
 
 
 def stopped_alone(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def _issue(name: str, value: str, kind: str, text: str, advice: str, near: str |
 
 def _minor(version: str) -> tuple[int, int]:
     """``3.3.1`` -> (3, 3). A development build (``0.0.0``) counts as the newest that was read."""
-    numbers = re.match(r"(\d+)\.(\d+)", version)
+    numbers = re.match(r"(\d{1,9})\.(\d{1,9})", version)
     found = (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
     return found if found > (0, 0) else _READ[-1]
 
