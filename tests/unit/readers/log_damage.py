@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 
-from log_engine import as_stdin, counted, load, read, read_line_by_line, real_logs
+from log_engine import ROOT, as_stdin, counted, load, read, read_line_by_line, real_logs
 
 from sotprobe.errors import InputError
 from sotprobe.report import json as json_report
@@ -39,6 +39,8 @@ INSERTED = (
     "训练".encode(),
 )
 LINES = 150
+# The code of some of the real logs.
+PROGRAMS = ROOT / "tests" / "golden" / "logs" / "programs"
 _LOGS = [load(path).splitlines(keepends=True) for path in real_logs()]
 # Reading, judging and printing some hundred lines takes milliseconds; more than this is a loop that should not be.
 _SECONDS = 2.0
@@ -116,11 +118,11 @@ def check(data: bytes) -> None:
     except InputError:
         return  # no text, and said so
     assert counted(log) == log.source.lines, f"{counted(log)} lines counted of {log.source.lines}"
-    with as_stdin(data):
-        diagnosis = investigate(LogRequest(["-"])).diagnosis
-    page = json_report.render(diagnosis)
-    json.loads(page)
-    terminal.render(diagnosis, width=100, color=False)
+    for source in (None, str(PROGRAMS)):
+        with as_stdin(data):
+            diagnosis = investigate(LogRequest(["-"], source)).diagnosis
+        json.loads(json_report.render(diagnosis))
+        terminal.render(diagnosis, width=100, color=False)
     seconds = time.process_time() - start
     assert seconds < _SECONDS + _SECONDS_A_BYTE * len(data), f"{seconds:.1f} s for {len(data)} bytes"
 
