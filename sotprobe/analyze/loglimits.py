@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sotprobe.analyze.compare import failed
+from sotprobe.analyze.logverdict import is_empty
 from sotprobe.model import Evidence, Run
 from sotprobe.paddle_compat.versions import parse_version
 
@@ -19,7 +20,7 @@ def limits(runs: Sequence[Run], counts: Mapping[str, int], *, with_source: bool)
     if counts["breaks"] and not _every_level(runs, 3):
         yield _note("lines and reasons of graph breaks are logged from SOT_LOG_LEVEL=3 on")
     ended_early = not counts["frames_entered"] and any(failed(run) for run in runs)
-    if _skips_are_silent(runs) and not with_source and not ended_early:
+    if not is_empty(runs) and _skips_are_silent(runs) and not with_source and not ended_early:
         yield _note(
             "functions with a with or try block are skipped without a line, at any level (Python 3.11 and later): "
             "--source DIR lists them"

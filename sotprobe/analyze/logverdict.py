@@ -22,6 +22,8 @@ def verdict(
     processes: Sequence[tuple[Run, Diagnosis]], findings: Sequence[Finding], counts: Mapping[str, int], log: LogSummary
 ) -> Verdict:
     """How the program ended comes first when it ended badly, then what of it ran statically."""
+    if is_empty([run for run, _ in processes]):
+        return Verdict("empty", "the log is empty" if len(log.files) == 1 else "the logs are empty")
     captured = _captured(findings, counts, log)
     told = bool(counts["frames_entered"] or counts["subgraph_runs"])
     broken = [(run, diagnosis) for run, diagnosis in processes if failed(run) and not _is_benign(diagnosis)]
@@ -38,6 +40,11 @@ def verdict(
     if told:
         return Verdict(captured.slug, f"{captured.text}; {ending}")
     return Verdict(captured.slug, f"{plural(log.steps, 'step')} logged; {ending}; {captured.text}")
+
+
+def is_empty(runs: Sequence[Run]) -> bool:
+    """Whether there is no line in any of the files."""
+    return all(run.counts.get("log.lines") == 0 for run in runs) and not any(run.subgraphs for run in runs)
 
 
 def _named(ranks: Sequence[str]) -> str:

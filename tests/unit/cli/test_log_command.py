@@ -121,9 +121,17 @@ def test_what_is_no_log_does_not_keep_others_from_being_read(bad, write, capsys,
     assert hint in err
 
 
-def test_an_empty_file_is_a_log_without_sot_lines(write, capsys):
+def test_an_empty_file_is_called_empty(write, capsys):
     code, data, _ = result(capsys, write("a.log", ""))
-    assert (code, data["verdict"]["slug"], data["log"]["lines"]) == (0, "no-sot-lines", 0)
+    assert (code, data["verdict"], data["log"]["lines"]) == (0, {"slug": "empty", "text": "the log is empty"}, 0)
+    assert data["notes"] == []
+
+
+def test_a_python_that_is_too_new_for_sot_is_the_verdict(write, capsys):
+    warning = "/lib/paddle/jit/api.py:301: UserWarning: full_graph=False is not supported in Python 3.12+."
+    _, data, _ = result(capsys, write("a.log", f"{warning}\n  warnings.warn(\nloss 1.0\n"))
+    assert data["verdict"]["slug"] == "sot-not-used"
+    assert [finding["cause"] for finding in data["findings"]] == ["python-too-new"]
 
 
 # --- usage
