@@ -98,14 +98,19 @@ def losses(runs: Sequence[Run]) -> tuple[float, ...]:
     return ()
 
 
+def full_graph(run: Run) -> bool:
+    """Whether to_static compiled the program as one (full_graph=True), without SOT."""
+    options = run.environment.get("options")
+    return isinstance(options, dict) and bool(options.get("full_graph"))
+
+
 def _counts(run: Run) -> dict[str, int]:
     """Distinct places, not events: a line that breaks in three resume functions is one break.
 
     With full_graph SOT does not run: the translations are then the programs that were built, and the rest is unknown.
     """
     events = run.events
-    options = run.environment.get("options")
-    if isinstance(options, dict) and options.get("full_graph"):
+    if full_graph(run):
         return {"translations": sum(step.translations or 0 for step in run.steps)}
     compiled = [graph for graph in run.subgraphs if graph.statements and graph.dropped is None]
     return {

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from sotprobe.analyze.assemble import assemble
-from sotprobe.analyze.compare import verdict
+from sotprobe.analyze.compare import full_graph, verdict
 from sotprobe.analyze.cost import allot
 from sotprobe.analyze.facts import Facts
-from sotprobe.analyze.graph import full_graph, graph_records
+from sotprobe.analyze.graph import graph_records
 from sotprobe.analyze.rules import RULES
 from sotprobe.errors import InputError
 from sotprobe.model import Diagnosis, Evidence, Finding, ModeSummary, ReadStats, Run

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from sotprobe.analyze import parity as parity_of
 from sotprobe.analyze.callgraph import Program
-from sotprobe.analyze.compare import losses, speed_ratio, steady_steps, summarise
+from sotprobe.analyze.compare import full_graph, losses, speed_ratio, steady_steps, summarise
 from sotprobe.analyze.likely import Likely
 from sotprobe.analyze.source import Sources
 from sotprobe.analyze.statistics import mean, middle
@@ -123,7 +123,7 @@ class Facts:
     def nothing_captured(self) -> bool:
         """True when a static run is known to have run no subgraph at all."""
         run = self.static
-        if run is None or not self.step_count or run.environment.get("options", {}).get("full_graph"):
+        if run is None or not self.step_count or full_graph(run):
             return False
         return not any(count for graph in self.compiled for _, count in graph.runs)
 

@@ -14,6 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from sotprobe.analyze.assemble import assemble
+from sotprobe.analyze.compare import full_graph
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.graph_order import Order
 from sotprobe.analyze.graph_places import Names, Places, Scope, scope
@@ -114,12 +115,6 @@ def _check(run: Run) -> None:
         )
     if full_graph(run):
         raise InputError("full_graph=True compiles one program and no subgraphs", "run without --full-graph")
-
-
-def full_graph(run: Run) -> bool:
-    """Whether to_static compiled the program as one (full_graph=True), without SOT."""
-    options = run.environment.get("options")
-    return isinstance(options, dict) and bool(options.get("full_graph"))
 
 
 def _frames(run: Run) -> set[SourceSite]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sotprobe.analyze.compare import full_graph
 from sotprobe.analyze.facts import Facts
 from sotprobe.analyze.rules.base import INFO, WARNING, Draft, make, title_of
 from sotprobe.model import Evidence, Run
@@ -39,7 +40,7 @@ def mode_used(facts: Facts) -> Iterator[Draft]:
 def _nothing_below(facts: Facts) -> bool:
     """Known only from an attribution window: a function that is captured whole has subgraphs instead of lines."""
     run = facts.static
-    if run is None or not run.lines or run.subgraphs or run.entries or run.environment.get("options", {}).get("full_graph"):
+    if run is None or not run.lines or run.subgraphs or run.entries or full_graph(run):
         return False
     return not any(line.inside for line in run.lines)
 

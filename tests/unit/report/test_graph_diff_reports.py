@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-import browser
 import pytest
 
 from sotprobe.analyze.graph_diff import Side, diff_graphs
@@ -346,16 +345,6 @@ def test_a_page_tells_how_a_node_was_found():
     changed = next(item for item in items if item.get("state") == "changed")
     assert changed["notes"][-1] == "found by: moved (the same function and breaks, on other lines or in another file)"
     assert changed["place"] == ("cases/detection_loss.py:72-74, lines 72-74 -> cases/detection_loss_fixed.py:40-61, lines 40-61")
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    executable = browser.find()
-    if executable is None:
-        pytest.skip("no chromium is installed")
-    opened = browser.Browser(executable, tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
 
 
 @needs_dot

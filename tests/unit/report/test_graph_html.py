@@ -104,16 +104,6 @@ def test_many_statements_are_cut_and_counted(monkeypatch):
 # --- in a browser ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    executable = browser.find()
-    if executable is None:
-        pytest.skip("no chromium is installed")
-    opened = browser.Browser(executable, tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def view(chromium, tmp_path):
     """view(picture, context) opens its page and gives the browser."""
