@@ -73,7 +73,7 @@ def _blame(facts: Facts, event: Event) -> tuple[str, SourceSite]:
         construct = _construct_at(facts, site, "with" if cause == "with-block" else "try")
         if construct is not None:
             site = SourceSite(site.path, construct.line, site.function)
-            cause = _cause_of(facts, site.path, construct)
+            cause = cause_of(facts, site.path, construct)
     return cause, site
 
 
@@ -170,9 +170,9 @@ def _skipped_for(facts: Facts, frame: SourceSite, event: Event) -> tuple[str | N
 def _of_constructs(
     facts: Facts, frame: SourceSite, constructs: list[Construct]
 ) -> tuple[str, SourceSite, tuple[SourceSite, ...]]:
-    first = next((c for c in constructs if _cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
+    first = next((c for c in constructs if cause_of(facts, frame.path, c) == "no-grad"), constructs[0])
     site = SourceSite(frame.path, first.line, frame.function)
-    return _cause_of(facts, frame.path, first), site, _other_constructs(facts, frame, site)
+    return cause_of(facts, frame.path, first), site, _other_constructs(facts, frame, site)
 
 
 def _below_too_small(facts: Facts) -> set[tuple | None]:
@@ -224,7 +224,8 @@ def _construct_at(facts: Facts, site: SourceSite, kind: str) -> Construct | None
     return max(holding, key=lambda construct: construct.line, default=None)
 
 
-def _cause_of(facts: Facts, path: str, construct: Construct) -> str:
+def cause_of(facts: Facts, path: str, construct: Construct) -> str:
+    """Why a statement keeps its function eager."""
     line = facts.sources.line(path, construct.line) or ""
     if construct.kind == "with" and vocabulary.is_no_grad(line):
         return "no-grad"

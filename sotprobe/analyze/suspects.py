@@ -15,17 +15,17 @@ from functools import cached_property, lru_cache
 
 from sotprobe.analyze.callgraph import CALLED, Place, ProgramFile, calls_in, dotted, walk_own
 from sotprobe.analyze.facts import Facts
+from sotprobe.analyze.lost import cause_of
 from sotprobe.analyze.source import Construct
 from sotprobe.model import Evidence, SourceSite
 from sotprobe.model.site import EXACT
-from sotprobe.paddle_compat import vocabulary
 from sotprobe.paddle_compat.names import TO_STATIC
+from sotprobe.paddle_compat.traits import NEWEST_KNOWN, Traits
 from sotprobe.paddle_compat.versions import parse_version
 
 MOST_SUSPECTS = 20
-_CAUSES = {"with": "with-block", "try": "try-block", "comprehension": "comprehension"}
-_EXCEPTION_TABLES = (3, 11)
-_INLINED_COMPREHENSIONS = (3, 12)
+# When the log does not tell its Python, the first that skips silently is taken.
+_ASSUMED_PYTHON = (3, 11)
 _CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 _INLINED_LEVEL = 3
 
@@ -163,7 +163,7 @@ class _Search:
         constructs = self._constructs(place)
         if not constructs:
             return None
-        first = next((item for item in constructs if self._cause(place, item) == "no-grad"), constructs[0])
+        first = next((item for item in constructs if cause_of(self._facts, place.path, item) == "no-grad"), constructs[0])
         site = SourceSite(place.path, first.line, function.name, EXACT)
         more = [str(item.line) for item in constructs if item.line != first.line]
         also = [Evidence("source", f"more of the kind at line {', '.join(more)}")] if more else []
@@ -172,22 +172,16 @@ class _Search:
             name = manager.function.name
             also.insert(0, Evidence("sotlog", f"{name} was entered, which only its with can have called: it ran"))
         evidence = (*self._evidence(place, caller, first.line, ran=manager is not None), *also)
-        return Suspect(frame, site, self._cause(place, first), evidence, proven=manager is not None)
+        return Suspect(frame, site, cause_of(self._facts, place.path, first), evidence, proven=manager is not None)
 
     def _constructs(self, place: Place) -> list[Construct]:
         """What SOT skips silently on the log's Python; 3.11 when it is not known."""
-        python = self._python or _EXCEPTION_TABLES
-        if python < _EXCEPTION_TABLES:
+        behaves = Traits(NEWEST_KNOWN, self._python or _ASSUMED_PYTHON)  # these two depend on Python only
+        if not behaves.exception_table_skips:
             return []
         file = self._facts.sources.file(place.path)
         found = file.constructs(place.function) if file else []
-        return [item for item in found if item.kind != "comprehension" or python >= _INLINED_COMPREHENSIONS]
-
-    def _cause(self, place: Place, construct: Construct) -> str:
-        line = self._facts.sources.line(place.path, construct.line) or ""
-        if construct.kind == "with" and vocabulary.is_no_grad(line):
-            return "no-grad"
-        return _CAUSES[construct.kind]
+        return [item for item in found if item.kind != "comprehension" or behaves.comprehension_makes_exception_table]
 
     def _evidence(self, place: Place, caller: Place | None, line: int, *, ran: bool = False) -> tuple[Evidence, ...]:
         quoted = self._facts.sources.line(place.path, line) or ""
